@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later
+ *
+ * From exact sums in double precision to canonical words: base + sign * sum_g c_g S_g mod p.
+ * Two roads with the same result, chosen once per reduction: double arithmetic with fused
+ * multiply-adds where p leaves room, integer arithmetic for every p.  Proofs: doc/algorithms.md.
+ */
+#ifndef NMODGPU_EXACT_REDUCE_H
+#define NMODGPU_EXACT_REDUCE_H
+
+#include "../plan.h"
+#include "word.h"
+
+/** Constants of one reduction; plain data, passed to kernels by value. */
+typedef struct nmodgpu_reducer {
+    uint64_t p;
+    double pf, pinv;
+    uint32_t sums; /**< how many sum planes take part */
+    uint32_t use_double;
+    uint8_t plane[NMODGPU_MAX_SUMS]; /**< which ones */
+    double wf[NMODGPU_MAX_SUMS];     /**< centred coefficient, sign included; exact for p < 2^50 */
+    uint64_t w[NMODGPU_MAX_SUMS];    /**< coefficient in [0, p), sign included */
+    uint64_t wq[NMODGPU_MAX_SUMS];   /**< its companion */
+} nmodgpu_reducer;
+
+/** Fills the constants for out <- base + sign * sum over sum_mask. */
+static inline nmodgpu_reducer nmodgpu_reducer_make(const nmodgpu_plan *plan, uint64_t sum_mask, int sign)
+{
+    nmodgpu_reducer r = {0};
+    const uint64_t p = plan->modulus;
+    r.p = p;
+    r.pf = (double)p;
+    r.pinv = 1.0 / (double)p;
+    for (uint32_t g = 0; g < plan->sums; g++) {
+        if (!(sum_mask >> g & 1))
+            continue;
+        const uint64_t c = plan->coefficient[g];
+        const uint64_t w = sign < 0 && c ? p - c : c;
+        r.plane[r.sums] = (uint8_t)g;
+        r.w[r.sums] = w;
+        r.wq[r.sums] = nmodgpu_companion(w, p);
+        r.wf[r.sums] = (double)nmodgpu_centre(w, p);
+        r.sums++;
+    }
+    /* |v| <= sums * 0.62 p + 2 sums + p must stay below 2^53; scaling needs p < 2^50. */
+    r.use_double = p < (1ULL << 50) && (uint64_t)(r.sums + 2) * p < (1ULL << 52);
+    return r;
+}
+
+/** s - round(s / p) p, exactly, for an integer |s| <= 2^53: at most p/2 + 2 in magnitude. */
+NMODGPU_HD double nmodgpu_double_mod(double s, double p, double pinv)
+{
+    return fma(-rint(s * pinv), p, s);
+}
+
+/** A representative of r * w mod p of magnitude below 0.62 p + 2, for |r| <= p/2 + 2, |w| <= p/2, p < 2^50. */
+NMODGPU_HD double nmodgpu_double_scale(double r, double w, double p, double pinv)
+{
+    const double high = r * w;
+    const double low = fma(r, w, -high);
+    const double q = rint(high * pinv);
+    return fma(-q, p, high) + low;
+}
+
+/** One entry: sum plane g is at s[plane[g] * plane_stride]. */
+NMODGPU_HD uint64_t nmodgpu_reduce_entry(const nmodgpu_reducer *c, uint64_t base, const double *s,
+                                         int64_t plane_stride)
+{
+    if (c->use_double) {
+        double v = (double)base;
+        for (uint32_t i = 0; i < c->sums; i++) {
+            const double r = nmodgpu_double_mod(s[c->plane[i] * plane_stride], c->pf, c->pinv);
+            v += c->wf[i] == 1.0 ? r : nmodgpu_double_scale(r, c->wf[i], c->pf, c->pinv);
+        }
+        v = nmodgpu_double_mod(v, c->pf, c->pinv);
+        return (uint64_t)(int64_t)(v < 0 ? v + c->pf : v);
+    }
+    uint64_t acc = base;
+    for (uint32_t i = 0; i < c->sums; i++) {
+        const int64_t x = (int64_t)s[c->plane[i] * plane_stride];
+        const uint64_t y = nmodgpu_mulmod_fixed(x < 0 ? 0 - (uint64_t)x : (uint64_t)x, c->w[i], c->wq[i], c->p);
+        acc = x < 0 ? nmodgpu_submod(acc, y, c->p) : nmodgpu_addmod(acc, y, c->p);
+    }
+    return acc;
+}
+
+#endif
