@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later
+ *
+ * Predicted seconds of plans, in closed form.  doc/algorithms.md#planner.
+ */
+#ifndef NMODGPU_PLAN_PRICE_H
+#define NMODGPU_PLAN_PRICE_H
+
+#include "backend.h"
+#include "plan.h"
+
+/** What a shape and a device make of a plan's counts; worked out once a product. */
+typedef struct nmodgpu_price {
+    int64_t k;
+    double per_inner;  /**< seconds of one GEMM per unit of inner length */
+    double per_gemm;   /**< seconds of one GEMM however short its inner length */
+    double per_pass;   /**< seconds of one conversion or reduction however small */
+    double left_words; /**< seconds to read or write the left operand's words once, and so on */
+    double right_words;
+    double result_words;
+    double left_plane;
+    double right_plane;
+    double sum_plane;
+} nmodgpu_price;
+
+nmodgpu_price nmodgpu_price_make(uint64_t p, int64_t m, int64_t k, int64_t n, const nmodgpu_rates *rates);
+
+/** Seconds of that plan for operands on the device. */
+double nmodgpu_price_plan(const nmodgpu_price *price, const nmodgpu_plan *plan);
+
+/** No plan with at least these counts is sooner: that of a single block. */
+double nmodgpu_price_least(const nmodgpu_price *price, uint32_t left_planes, uint32_t right_planes, uint32_t terms,
+                           uint32_t sums);
+
+#endif

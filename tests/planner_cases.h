@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later
+ *
+ * The parts of check_planner and what they share.
+ */
+#ifndef NMODGPU_TESTS_PLANNER_CASES_H
+#define NMODGPU_TESTS_PLANNER_CASES_H
+
+#include <check.h>
+#include <gmp.h>
+#include <stdint.h>
+
+#include "planner.h"
+
+/** More than any list holds. */
+#define MANY_PLANS 300
+
+typedef struct problem {
+    uint64_t p;
+    int64_t m, k, n;
+    nmodgpu_rates rates;
+} problem;
+
+/** Seed of the running test, for failure texts. */
+extern uint64_t planner_seed;
+void planner_setup(void);
+
+/** All bit sizes of p alike, sizes by their logarithm, k up to 2^31, rates of a GPU or of a CPU. */
+problem random_problem(void);
+nmodgpu_rates random_rates(void);
+/** A list of plans of that problem into `plans` (MANY_PLANS of them); their number. */
+size_t list_plans(nmodgpu_plan *plans, const problem *q);
+
+/** As ck_assert_msg, which writes a record even when it holds: too slow millions of times over. */
+#define check_plan(condition, plan)                                                                                \
+    do {                                                                                                           \
+        if (!(condition))                                                                                          \
+            ck_abort_msg("seed %llu: %s: p = %llu, k = %lld: %s", (unsigned long long)planner_seed, (plan)->name,  \
+                         (unsigned long long)(plan)->modulus, (long long)(plan)->k, #condition);                   \
+    } while (0)
+
+/* The oracle, in GMP. */
+/** Centred extreme entries modulo p: floor(p/2) and -(p-1-floor(p/2)). */
+void oracle_extremes(mpz_t low, mpz_t high, uint64_t p);
+/** Largest magnitude of digit j over all centred entries, from the closed form. */
+void oracle_digit_bound(mpz_t bound, const nmodgpu_operand_plan *operand, uint32_t j, uint64_t p);
+/** Largest magnitude that plane i can reach by that. */
+void oracle_plane_bound(mpz_t bound, const nmodgpu_operand_plan *operand, uint32_t i, uint64_t p);
+/** Growth of sum plane g per unit of inner length. */
+void oracle_weight(mpz_t weight, const nmodgpu_plan *plan, uint32_t g);
+/** sum over l of a[l] b[l], mod p. */
+uint64_t oracle_dot(const uint64_t *a, const uint64_t *b, int64_t k, uint64_t p);
+void mpz_set_u64(mpz_t x, uint64_t value);
+void mpz_set_i64(mpz_t x, int64_t value);
+uint64_t mpz_get_u64(const mpz_t x);
+
+/** Plane i of the centred entry x, taken by the arithmetic that backends use. */
+int64_t plane_of(const nmodgpu_operand_plan *operand, uint32_t i, int64_t x);
+
+TCase *bounds_case(void);
+TCase *products_case(void);
+TCase *schedule_case(void);
+TCase *verify_case(void);
+
+#endif

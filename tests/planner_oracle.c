@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
+#include "exact/word.h"
+#include "planner_cases.h"
+#include "support.h"
+
+uint64_t planner_seed;
+
+void planner_setup(void)
+{
+    planner_seed = test_seed();
+}
+
+/** A magnitude uniform by its logarithm, in [1, 2^bits]. */
+static int64_t random_size(unsigned bits)
+{
+    const uint64_t top = 1ULL << test_below(bits + 1);
+    return (int64_t)(test_below(4) ? 1 + test_below(top) : top);
+}
+
+nmodgpu_rates random_rates(void)
+{
+    static const nmodgpu_rates gpu = {66e12, 120, 128, 128, 132, 5e-6, 5e-6, 3.5e12, 50e9, 50e9, 30e-6};
+    static const nmodgpu_rates cpu = {60e9, 30, 8, 8, 4, 1e-6, 1e-6, 10e9, 8e9, 8e9, 1e-6};
+    nmodgpu_rates rates = test_below(2) ? gpu : cpu;
+    rates.f64_flops *= (1 + (double)test_below(16)) / 8;
+    rates.f64_k_half *= (1 + (double)test_below(16)) / 8;
+    rates.pass_bytes *= (1 + (double)test_below(16)) / 8;
+    rates.gemm_start *= (double)test_below(4);
+    return rates;
+}
+
+problem random_problem(void)
+{
+    problem q;
+    q.p = test_modulus(1 + (unsigned)test_below(64));
+    q.p += q.p < 2;
+    q.m = random_size(16);
+    q.k = random_size(31);
+    q.n = random_size(16);
+    q.rates = random_rates();
+    return q;
+}
+
+size_t list_plans(nmodgpu_plan *plans, const problem *q)
+{
+    const size_t count = nmodgpu_plan_list(plans, MANY_PLANS, q->p, q->m, q->k, q->n, &q->rates);
+    ck_assert_msg(count >= 1 && count <= MANY_PLANS, "seed %llu: %zu plans for p = %llu, k = %lld",
+                  (unsigned long long)planner_seed, count, (unsigned long long)q->p, (long long)q->k);
+    return count;
+}
+
+void mpz_set_u64(mpz_t x, uint64_t value)
+{
+    mpz_import(x, 1, -1, sizeof value, 0, 0, &value);
+}
+
+void mpz_set_i64(mpz_t x, int64_t value)
+{
+    mpz_set_u64(x, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    if (value < 0)
+        mpz_neg(x, x);
+}
+
+uint64_t mpz_get_u64(const mpz_t x)
+{
+    uint64_t value = 0;
+    mpz_export(&value, NULL, -1, sizeof value, 0, 0, x);
+    return value;
+}
+
+void oracle_extremes(mpz_t low, mpz_t high, uint64_t p)
+{
+    mpz_set_u64(low, p);
+    mpz_fdiv_q_2exp(high, low, 1);
+    mpz_sub(low, high, low);
+    mpz_add_ui(low, low, 1);
+}
+
+/** Smallest and largest value of the digits below the top one, together. */
+static void oracle_low_part(mpz_t low, mpz_t high, const nmodgpu_operand_plan *operand)
+{
+    mpz_t unit;
+    mpz_init_set_ui(unit, 1);
+    mpz_set_ui(low, 0);
+    mpz_set_ui(high, 0);
+    for (uint32_t j = 0; j + 1 < operand->digits; j++) {
+        mpz_addmul_ui(high, unit, (1UL << (operand->digit_bits - 1)) - 1);
+        mpz_submul_ui(low, unit, 1UL << (operand->digit_bits - 1));
+        mpz_mul_2exp(unit, unit, operand->digit_bits);
+    }
+    mpz_clear(unit);
+}
+
+/* The top digit t of x satisfies t B + low <= x <= t B + high with B = 2^(bits (digits - 1)): so it lies in
+ * [ceil((least x - high) / B), floor((most x - low) / B)]. */
+void oracle_digit_bound(mpz_t bound, const nmodgpu_operand_plan *operand, uint32_t j, uint64_t p)
+{
+    mpz_t least, most, low, high;
+    if (j + 1 < operand->digits) {
+        mpz_ui_pow_ui(bound, 2, operand->digit_bits - 1);
+        return;
+    }
+    mpz_inits(least, most, low, high, NULL);
+    const unsigned long shift = operand->digits == 1 ? 0 : operand->digit_bits * (operand->digits - 1);
+    oracle_extremes(least, most, p);
+    oracle_low_part(low, high, operand);
+    mpz_sub(least, least, high);
+    mpz_cdiv_q_2exp(least, least, shift);
+    mpz_sub(most, most, low);
+    mpz_fdiv_q_2exp(most, most, shift);
+    mpz_set(bound, mpz_cmpabs(least, most) > 0 ? least : most);
+    mpz_abs(bound, bound);
+    mpz_clears(least, most, low, high, NULL);
+}
+
+void oracle_plane_bound(mpz_t bound, const nmodgpu_operand_plan *operand, uint32_t i, uint64_t p)
+{
+    mpz_t digit;
+    mpz_init(digit);
+    mpz_set_ui(bound, 0);
+    for (uint32_t j = 0; j < operand->digits; j++) {
+        if (!(operand->plane_digits[i] >> j & 1))
+            continue;
+        oracle_digit_bound(digit, operand, j, p);
+        mpz_add(bound, bound, digit);
+    }
+    mpz_clear(digit);
+}
+
+void oracle_weight(mpz_t weight, const nmodgpu_plan *plan, uint32_t g)
+{
+    mpz_t left, right;
+    mpz_inits(left, right, NULL);
+    mpz_set_ui(weight, 0);
+    for (uint32_t t = 0; t < plan->terms; t++) {
+        if (plan->term[t].sum != g)
+            continue;
+        oracle_plane_bound(left, &plan->left, plan->term[t].left, plan->modulus);
+        oracle_plane_bound(right, &plan->right, plan->term[t].right, plan->modulus);
+        mpz_addmul(weight, left, right);
+    }
+    mpz_clears(left, right, NULL);
+}
+
+uint64_t oracle_dot(const uint64_t *a, const uint64_t *b, int64_t k, uint64_t p)
+{
+    mpz_t x, y, sum;
+    mpz_inits(x, y, sum, NULL);
+    for (int64_t l = 0; l < k; l++) {
+        mpz_set_u64(x, a[l]);
+        mpz_set_u64(y, b[l]);
+        mpz_addmul(sum, x, y);
+    }
+    mpz_set_u64(x, p);
+    mpz_fdiv_r(sum, sum, x);
+    const uint64_t result = mpz_get_u64(sum);
+    mpz_clears(x, y, sum, NULL);
+    return result;
+}
+
+int64_t plane_of(const nmodgpu_operand_plan *operand, uint32_t i, int64_t x)
+{
+    int64_t plane = 0;
+    for (uint32_t j = 0; j < operand->digits; j++) {
+        const int64_t digit = j + 1 < operand->digits ? nmodgpu_take_digit(&x, operand->digit_bits) : x;
+        if (operand->plane_digits[i] >> j & 1)
+            plane += digit;
+    }
+    return plane;
+}
