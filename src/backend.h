@@ -122,7 +122,7 @@ typedef struct nmodgpu_host_api {
 } nmodgpu_host_api;
 
 /** The one symbol a module exports, under the name NMODGPU_MODULE_ENTRY_NAME. */
-typedef nmodgpu_status (*nmodgpu_module_entry)(const nmodgpu_host_api *host);
+typedef nmodgpu_status (*nmodgpu_module_entry_fn)(const nmodgpu_host_api *host);
 #define NMODGPU_MODULE_ENTRY_NAME "nmodgpu_module_entry"
 
 /** A backend.  All functions may be called from several threads at once, one thread a queue. */

@@ -41,6 +41,7 @@ typedef struct nmodgpu_call {
     const char *served_by; /**< backend's name, or NULL */
     double seconds;
     char plan[64];
+    bool counted; /**< nmodgpu_priv_try has; else nmodgpu_priv_host_served does */
 } nmodgpu_call;
 
 /** D <- (op) with C, A, B as in the public calls (C is NULL for NMODGPU_MUL), by a backend of the default
@@ -52,7 +53,9 @@ NMODGPU_API nmodgpu_status nmodgpu_priv_try(nmodgpu_call *call, nmodgpu_op op, c
                                             const nmodgpu_view *c, const nmodgpu_view *a, const nmodgpu_view *b,
                                             uint64_t p);
 
-/** Counts and logs a call that the caller served itself in `seconds`, for instance as "flint". */
+/** Counts and logs a call that the caller served itself in `seconds`, for instance as "flint".  A call that never
+ *  went through nmodgpu_priv_try is zeroed but for op, m, k, n, p and reason.  `who` lives as long as the process.
+ */
 NMODGPU_API void nmodgpu_priv_host_served(nmodgpu_call *call, const char *who, double seconds);
 
 /** A cheap look before views are built: false when no backend would take this shape for sure. */

@@ -46,7 +46,8 @@ typedef struct nmodgpu_context nmodgpu_context;
 NMODGPU_API nmodgpu_status nmodgpu_context_create(nmodgpu_context **context);
 
 /** Sets one setting by its environment name, for instance ("NMODGPU_MIN_DIM", "0").
- *  NMODGPU_EINVAL for an unknown name or an unacceptable value (the old value stays).
+ *  NMODGPU_EINVAL for an unknown name, an unacceptable value (the old value stays), or a setting of the whole
+ *  process (NMODGPU_REPORT, NMODGPU_PLUGIN_PATH, NMODGPU_THREADS) in a context other than the default one.
  *  Not while another thread is inside a product of the same context. */
 NMODGPU_API nmodgpu_status nmodgpu_context_set(nmodgpu_context *context, const char *name, const char *value);
 
