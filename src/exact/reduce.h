@@ -7,12 +7,15 @@
 #ifndef NMODGPU_EXACT_REDUCE_H
 #define NMODGPU_EXACT_REDUCE_H
 
+#include <string.h>
+
 #include "../plan.h"
 #include "word.h"
 
 /** Constants of one reduction; plain data, passed to kernels by value. */
 typedef struct nmodgpu_reducer {
     uint64_t p;
+    uint64_t lift; /**< a multiple of p above 2^53, which makes sums positive */
     double pf, pinv;
     uint32_t sums; /**< how many sum planes take part */
     uint32_t use_double;
@@ -25,9 +28,11 @@ typedef struct nmodgpu_reducer {
 /** Fills the constants for out <- base + sign * sum over sum_mask. */
 static inline nmodgpu_reducer nmodgpu_reducer_make(const nmodgpu_plan *plan, uint64_t sum_mask, int sign)
 {
-    nmodgpu_reducer r = {0};
+    nmodgpu_reducer r;
+    memset(&r, 0, sizeof r);
     const uint64_t p = plan->modulus;
     r.p = p;
+    r.lift = ((1ULL << 53) / p + 1) * p; /* p itself where p > 2^53, so it fits */
     r.pf = (double)p;
     r.pinv = 1.0 / (double)p;
     for (uint32_t g = 0; g < plan->sums; g++) {
@@ -61,25 +66,42 @@ NMODGPU_HD double nmodgpu_double_scale(double r, double w, double p, double pinv
     return fma(-q, p, high) + low;
 }
 
-/** One entry: sum plane g is at s[plane[g] * plane_stride]. */
+/** v plus the contribution s of the i-th sum taking part; |v| grows by at most 0.62 p + 2. */
+NMODGPU_HD double nmodgpu_reduce_add_double(const nmodgpu_reducer *c, uint32_t i, double v, double s)
+{
+    const double r = nmodgpu_double_mod(s, c->pf, c->pinv);
+    return v + (c->wf[i] == 1.0 ? r : nmodgpu_double_scale(r, c->wf[i], c->pf, c->pinv));
+}
+
+/** The canonical word of what nmodgpu_reduce_add_double has gathered. */
+NMODGPU_HD uint64_t nmodgpu_reduce_end_double(const nmodgpu_reducer *c, double v)
+{
+    const double r = nmodgpu_double_mod(v, c->pf, c->pinv);
+    return (uint64_t)nmodgpu_small_to_integer(r + (r < 0 ? c->pf : 0.0));
+}
+
+/** acc in [0, p) plus the contribution s of the i-th sum taking part, |s| <= 2^53.  Signs of sums are not to be
+ *  predicted, so negative ones are lifted rather than treated apart. */
+NMODGPU_HD uint64_t nmodgpu_reduce_add_integer(const nmodgpu_reducer *c, uint32_t i, uint64_t acc, double s)
+{
+    const int64_t x = (int64_t)s;
+    const uint64_t lifted = (uint64_t)x + (x < 0 ? c->lift : 0);
+    return nmodgpu_addmod(acc, nmodgpu_mulmod_fixed(lifted, c->w[i], c->wq[i], c->p), c->p);
+}
+
+/** One entry: sum plane g is at s[g * plane_stride]. */
 NMODGPU_HD uint64_t nmodgpu_reduce_entry(const nmodgpu_reducer *c, uint64_t base, const double *s,
                                          int64_t plane_stride)
 {
     if (c->use_double) {
-        double v = (double)base;
-        for (uint32_t i = 0; i < c->sums; i++) {
-            const double r = nmodgpu_double_mod(s[c->plane[i] * plane_stride], c->pf, c->pinv);
-            v += c->wf[i] == 1.0 ? r : nmodgpu_double_scale(r, c->wf[i], c->pf, c->pinv);
-        }
-        v = nmodgpu_double_mod(v, c->pf, c->pinv);
-        return (uint64_t)(int64_t)(v < 0 ? v + c->pf : v);
+        double v = nmodgpu_small_to_double((int64_t)base);
+        for (uint32_t i = 0; i < c->sums; i++)
+            v = nmodgpu_reduce_add_double(c, i, v, s[c->plane[i] * plane_stride]);
+        return nmodgpu_reduce_end_double(c, v);
     }
     uint64_t acc = base;
-    for (uint32_t i = 0; i < c->sums; i++) {
-        const int64_t x = (int64_t)s[c->plane[i] * plane_stride];
-        const uint64_t y = nmodgpu_mulmod_fixed(x < 0 ? 0 - (uint64_t)x : (uint64_t)x, c->w[i], c->wq[i], c->p);
-        acc = x < 0 ? nmodgpu_submod(acc, y, c->p) : nmodgpu_addmod(acc, y, c->p);
-    }
+    for (uint32_t i = 0; i < c->sums; i++)
+        acc = nmodgpu_reduce_add_integer(c, i, acc, s[c->plane[i] * plane_stride]);
     return acc;
 }
 

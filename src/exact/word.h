@@ -35,7 +35,7 @@ NMODGPU_HD uint64_t nmodgpu_mulmod_fixed(uint64_t x, uint64_t w, uint64_t wq, ui
     if (p >> 63) {
         const uint64_t borrow = x * w < q * p;
         const uint64_t high = nmodgpu_mulhi(x, w) - nmodgpu_mulhi(q, p) - borrow;
-        return (high || r >= p) ? r - p : r;
+        return (high | (r >= p)) ? r - p : r;
     }
     return r >= p ? r - p : r;
 }
