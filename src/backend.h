@@ -87,6 +87,7 @@ typedef struct nmodgpu_rates {
     double gemm_start;   /**< seconds to start one GEMM */
     double pass_start;   /**< seconds to start one conversion or reduction */
     double pass_bytes;   /**< bytes per second, read or written, of conversions and reductions */
+    double integer_sums; /**< sums per second that reductions on the integer road can take, memory apart; 0: any */
     double import_bytes; /**< host to device, u64 entries, bytes per second */
     double export_bytes; /**< device to host */
     double call_start;   /**< fixed seconds a whole call costs besides */

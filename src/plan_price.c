@@ -5,6 +5,10 @@
 
 #include "planner.h"
 
+/* nmodgpu_reducer_make() takes the integer road, which arithmetic may bound, from 2^50 on, and from about here
+ * where there are several sums. */
+enum { INTEGER_ROAD_BITS = 49 };
+
 /** A rate that nobody measured may be 0 or NaN. */
 static double positive(double x, double otherwise)
 {
@@ -45,6 +49,8 @@ nmodgpu_price nmodgpu_price_make(uint64_t p, int64_t m, int64_t k, int64_t n, co
     price.left_plane = 8 * left;
     price.right_plane = 8 * right;
     price.sum_plane = 8 * result;
+    if (p >> INTEGER_ROAD_BITS && rates->integer_sums > 0)
+        price.sum_plane = fmax(price.sum_plane, (double)m * (double)n / rates->integer_sums);
     return price;
 }
 

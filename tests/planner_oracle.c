@@ -19,13 +19,14 @@ static int64_t random_size(unsigned bits)
 
 nmodgpu_rates random_rates(void)
 {
-    static const nmodgpu_rates gpu = {66e12, 120, 128, 128, 132, 5e-6, 5e-6, 3.5e12, 50e9, 50e9, 30e-6};
-    static const nmodgpu_rates cpu = {60e9, 30, 8, 8, 4, 1e-6, 1e-6, 10e9, 8e9, 8e9, 1e-6};
+    static const nmodgpu_rates gpu = {66e12, 120, 128, 128, 132, 5e-6, 5e-6, 3.5e12, 3.5e11, 50e9, 50e9, 30e-6};
+    static const nmodgpu_rates cpu = {60e9, 30, 8, 8, 4, 1e-6, 1e-6, 10e9, 3e8, 8e9, 8e9, 1e-6};
     nmodgpu_rates rates = test_below(2) ? gpu : cpu;
     rates.f64_flops *= (1 + (double)test_below(16)) / 8;
     rates.f64_k_half *= (1 + (double)test_below(16)) / 8;
     rates.pass_bytes *= (1 + (double)test_below(16)) / 8;
     rates.gemm_start *= (double)test_below(4);
+    rates.integer_sums *= (double)test_below(3);
     return rates;
 }
 

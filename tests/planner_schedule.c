@@ -165,9 +165,11 @@ static double walked_seconds(const nmodgpu_plan *plan, const nmodgpu_rates *r)
     const double word = plan->modulus >> 32 ? 8 : 4;
     const double flops = 2 * entries * ((double)n.inner + (double)n.gemms * r->f64_k_half);
     const double bytes = m * k * (word + 8.0 * plan->left.planes) + k * cols * (word + 8.0 * plan->right.planes) +
-                         m * cols * (8.0 * (double)n.reads + word * (double)(2 * n.reductions - 1));
+                         m * cols * word * (double)(2 * n.reductions - 1);
+    const bool integer_road = plan->modulus >= 1ULL << 49 && r->integer_sums > 0;
+    const double sum = fmax(8 / r->pass_bytes, integer_road ? 1 / r->integer_sums : 0);
     return flops / r->f64_flops + (double)n.gemms * r->gemm_start + bytes / r->pass_bytes +
-           (double)(n.reductions + 2) * r->pass_start;
+           m * cols * (double)n.reads * sum + (double)(n.reductions + 2) * r->pass_start;
 }
 
 START_TEST(prices_are_those_of_the_schedule)

@@ -43,22 +43,25 @@ static double measure_flops(double *data, int threads)
     return threads > 1 && flops > 2e11 ? fmax(flops, measure_size(data, LARGE, false)) : flops;
 }
 
-/** Bytes per second of a reduction of two sum planes on one thread. */
-static double measure_pass(double *data)
+/** Seconds of a reduction of two SIZE x SIZE sum planes on one thread. */
+static double measure_reduction(double *data, uint64_t p)
 {
-    const nmodgpu_plan plan = {.modulus = 2147483647, .sums = 2, .coefficient = {1, 65536}};
+    const nmodgpu_plan plan = {.modulus = p, .sums = 2, .coefficient = {1, 65536}};
     const nmodgpu_reducer reducer = nmodgpu_reducer_make(&plan, 3, 1);
     const nmodgpu_matrix sums = {
         .rows = SIZE, .cols = SIZE, .stride = SIZE, .plane_stride = SIZE * SIZE, .data = data};
-    const nmodgpu_matrix out = {
-        .rows = SIZE, .cols = SIZE, .stride = SIZE, .element_bytes = 4, .data = data + 2 * SIZE * SIZE};
+    const nmodgpu_matrix out = {.rows = SIZE,
+                                .cols = SIZE,
+                                .stride = SIZE,
+                                .element_bytes = p >> 32 ? 8 : 4,
+                                .data = data + 2 * SIZE * SIZE};
     double best = HUGE_VAL;
     for (int run = 0; run < 3; run++) {
         const double start = seconds_now(true);
         nmodgpu_host_reduce(&reducer, &out, NULL, &sums, 0, SIZE);
         best = fmin(best, seconds_now(true) - start);
     }
-    return SIZE * SIZE * (8.0 + 8.0 + 4.0) / best;
+    return best;
 }
 
 nmodgpu_rates cblas_rates(int threads)
@@ -72,6 +75,7 @@ nmodgpu_rates cblas_rates(int threads)
         .gemm_start = 5e-7 + 5e-6 * (threads > 1),
         .pass_start = 5e-7,
         .pass_bytes = 4e9,
+        .integer_sums = 3e8,
         .call_start = 3e-6,
     };
     const int64_t size = threads > 1 ? LARGE : SIZE;
@@ -81,11 +85,13 @@ nmodgpu_rates cblas_rates(int threads)
         for (int64_t i = 0; i < entries; i++)
             data[i] = 0;
         rates.f64_flops = measure_flops(data, threads);
-        rates.pass_bytes = measure_pass(data);
+        rates.pass_bytes = SIZE * SIZE * (8.0 + 8.0 + 4.0) / measure_reduction(data, 2147483647);
+        rates.integer_sums = SIZE * SIZE * 2.0 / measure_reduction(data, 18446744073709551557u);
         cblas_release(data, 0);
     }
     /* A few threads use up the memory's bandwidth. */
     rates.pass_bytes *= threads < 8 ? threads : 8;
+    rates.integer_sums *= threads;
     rates.import_bytes = rates.pass_bytes;
     rates.export_bytes = rates.pass_bytes;
     return rates;

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later
+ *
+ * Shapes in device memory, and moving words there and back.
+ */
+#include "copies.h"
+#include "memory.h"
+#include "operations.h"
+#include "queue.h"
+
+/** Rows start at multiples of 128 bytes, a line of the caches, so that kernels and GEMMs use their widest
+ *  accesses; rows that are much shorter at multiples of 16, which the widest access needs. */
+static int64_t padded_stride(const nmodgpu_matrix *m)
+{
+    const int64_t line = (m->cols >= 32 ? 128 : 16) / (int64_t)m->element_bytes;
+    return m->cols > INT64_MAX - line ? -1 : (m->cols + line - 1) / line * line;
+}
+
+/** False when the size is beyond 63 bits. */
+static bool shape(const nmodgpu_matrix *m, int64_t *stride, int64_t *plane, int64_t *bytes)
+{
+    *stride = padded_stride(m);
+    return *stride >= 0 && !__builtin_mul_overflow(*stride, m->rows, plane) &&
+           !__builtin_mul_overflow(*plane, (int64_t)m->planes, bytes) &&
+           !__builtin_mul_overflow(*bytes, (int64_t)m->element_bytes, bytes);
+}
+
+static bool describable(const nmodgpu_matrix *m)
+{
+    return m->rows >= 0 && m->cols >= 0 && m->planes >= 1 && (m->element_bytes == 4 || m->element_bytes == 8);
+}
+
+uint64_t nmodgpu_cuda_matrix_bytes(const nmodgpu_matrix *matrix)
+{
+    int64_t stride, plane, bytes;
+    return describable(matrix) && shape(matrix, &stride, &plane, &bytes) ? (uint64_t)bytes : UINT64_MAX;
+}
+
+nmodgpu_status nmodgpu_cuda_matrix_alloc(nmodgpu_queue *queue, nmodgpu_matrix *matrix)
+{
+    int64_t stride, plane, bytes;
+    matrix->data = NULL;
+    if (!describable(matrix))
+        return NMODGPU_EINVAL;
+    if (!shape(matrix, &stride, &plane, &bytes))
+        return NMODGPU_ENOMEM;
+    nmodgpu_status status = nmodgpu_cuda_enter(queue->device);
+    if (status != NMODGPU_OK)
+        return status;
+    /* An empty matrix has an address too. */
+    status = nmodgpu_cuda_memory_take(queue->device, queue->stream, bytes ? (uint64_t)bytes : 1, &matrix->data);
+    nmodgpu_cuda_leave(queue->device);
+    if (status != NMODGPU_OK) {
+        matrix->data = NULL;
+        return status;
+    }
+    matrix->device = queue->device->index;
+    matrix->stride = stride;
+    matrix->plane_stride = plane;
+    matrix->transposed = false;
+    matrix->row_table = NULL;
+    for (int g = 0; g < NMODGPU_MAX_SUMS; g++)
+        matrix->inner_used[g] = 0;
+    return NMODGPU_OK;
+}
+
+void nmodgpu_cuda_matrix_free(nmodgpu_queue *queue, nmodgpu_matrix *matrix)
+{
+    if (!matrix->data)
+        return;
+    const bool inside = nmodgpu_cuda_enter(queue->device) == NMODGPU_OK;
+    nmodgpu_cuda_memory_give(queue->device, queue->stream, matrix->data);
+    if (inside)
+        nmodgpu_cuda_leave(queue->device);
+    matrix->data = NULL;
+}
+
+static bool is_host(const nmodgpu_matrix *m)
+{
+    return m->representation == NMODGPU_WORDS && m->device == NMODGPU_HOST && m->element_bytes == 8 &&
+           !m->transposed;
+}
+
+static bool is_words(const nmodgpu_queue *queue, const nmodgpu_matrix *m)
+{
+    return m->representation == NMODGPU_WORDS && m->device == queue->device->index && !m->transposed &&
+           (m->element_bytes == 8 || (m->element_bytes == 4 && m->modulus >> 32 == 0));
+}
+
+static bool same_shape(const nmodgpu_matrix *a, const nmodgpu_matrix *b)
+{
+    return a->rows == b->rows && a->cols == b->cols;
+}
+
+nmodgpu_status nmodgpu_cuda_import(nmodgpu_queue *queue, nmodgpu_matrix *device, const nmodgpu_matrix *host)
+{
+    if (!is_host(host) || !is_words(queue, device) || !same_shape(device, host))
+        return NMODGPU_EINVAL;
+    nmodgpu_status status = nmodgpu_cuda_enter(queue->device);
+    if (status != NMODGPU_OK)
+        return status;
+    status = nmodgpu_cuda_upload(queue, device, host);
+    nmodgpu_cuda_leave(queue->device);
+    return status;
+}
+
+nmodgpu_status nmodgpu_cuda_export(nmodgpu_queue *queue, const nmodgpu_matrix *host, const nmodgpu_matrix *device)
+{
+    if (!is_host(host) || !is_words(queue, device) || !same_shape(device, host))
+        return NMODGPU_EINVAL;
+    nmodgpu_status status = nmodgpu_cuda_enter(queue->device);
+    if (status != NMODGPU_OK)
+        return status;
+    status = nmodgpu_cuda_download(queue, host, device);
+    nmodgpu_cuda_leave(queue->device);
+    return status;
+}

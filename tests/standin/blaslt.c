@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later
+ *
+ * cuBLASLt: its heuristic always offers an emulated algorithm first, which nobody may take.
+ */
+#include <cublasLt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blas.h"
+#include "internal.h"
+
+struct standin_lt {
+    int device;
+};
+
+static const uint64_t emulated = CUBLASLT_NUMERICAL_IMPL_FLAGS_IMMA |
+                                 CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32I |
+                                 CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_8I;
+static const uint64_t native = CUBLASLT_NUMERICAL_IMPL_FLAGS_DMMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_64F |
+                               CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_64F;
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
+{
+    const cublasStatus_t status = standin_blas_begin();
+    if (status != CUBLAS_STATUS_SUCCESS)
+        return status;
+    *handle = calloc(1, sizeof **handle);
+    if (!*handle)
+        abort();
+    (*handle)->device = standin_current();
+    pthread_mutex_lock(&standin_lock);
+    standin_now.handles++;
+    pthread_mutex_unlock(&standin_lock);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
+{
+    const cublasStatus_t status = standin_blas_begin();
+    free(handle);
+    pthread_mutex_lock(&standin_lock);
+    standin_now.handles--;
+    pthread_mutex_unlock(&standin_lock);
+    return status;
+}
+
+cublasStatus_t cublasLtMatmulDescInit(cublasLtMatmulDesc_t desc, cublasComputeType_t compute, cudaDataType scale)
+{
+    *desc = (cublasLtMatmulDescOpaque_t){.compute = compute};
+    return scale == CUDA_R_64F ? standin_blas_begin() : CUBLAS_STATUS_INVALID_VALUE;
+}
+
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t which,
+                                              const void *value, size_t bytes)
+{
+    cublasOperation_t op;
+    if (bytes != sizeof op)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    memcpy(&op, value, sizeof op);
+    *(which == CUBLASLT_MATMUL_DESC_TRANSA ? &desc->transpose_a : &desc->transpose_b) = op == CUBLAS_OP_T;
+    return standin_blas_begin();
+}
+
+cublasStatus_t cublasLtMatrixLayoutInit(cublasLtMatrixLayout_t layout, cudaDataType type, uint64_t rows,
+                                        uint64_t cols, int64_t ld)
+{
+    *layout = (cublasLtMatrixLayoutOpaque_t){type, rows, cols, ld};
+    return ld >= (int64_t)rows ? standin_blas_begin() : CUBLAS_STATUS_INVALID_VALUE;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreference_t preference)
+{
+    *preference = (cublasLtMatmulPreferenceOpaque_t){0, UINT64_MAX};
+    return standin_blas_begin();
+}
+
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
+                                                    cublasLtMatmulPreferenceAttributes_t which, const void *value,
+                                                    size_t bytes)
+{
+    const bool wide = which == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES || which == CUBLASLT_MATMUL_PREF_IMPL_MASK;
+    if (bytes != (wide ? sizeof(uint64_t) : sizeof(uint32_t)))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (wide)
+        memcpy(which == CUBLASLT_MATMUL_PREF_IMPL_MASK ? &preference->mask : &preference->workspace_bytes, value,
+               bytes);
+    return standin_blas_begin();
+}
+
+static bool same_layout(cublasLtMatrixLayout_t x, cublasLtMatrixLayout_t y)
+{
+    return x->rows == y->rows && x->cols == y->cols && x->ld == y->ld;
+}
+
+static bool shapes_agree(cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                         cublasLtMatrixLayout_t c)
+{
+    const uint64_t m = desc->transpose_a ? a->cols : a->rows, k = desc->transpose_a ? a->rows : a->cols;
+    const uint64_t l = desc->transpose_b ? b->cols : b->rows, n = desc->transpose_b ? b->rows : b->cols;
+    return k == l && c->rows == m && c->cols == n;
+}
+
+/** The algorithm's one word says what it computes with. */
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                              cublasLtMatmulPreference_t preference, int asked,
+                                              cublasLtMatmulHeuristicResult_t results[], int *found)
+{
+    const cublasStatus_t status = standin_blas_begin();
+    *found = 0;
+    (void)handle;
+    if (status != CUBLAS_STATUS_SUCCESS)
+        return status;
+    if (!shapes_agree(desc, a, b, c) || !same_layout(c, d))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    const uint64_t offers[2] = {emulated, native};
+    for (int i = 0; i < (standin.no_native ? 1 : 2) && *found < asked; i++) {
+        memset(&results[*found], 0, sizeof *results);
+        results[*found].algo.data[0] = offers[i];
+        results[*found].workspaceSize = preference->workspace_bytes;
+        results[(*found)++].state = CUBLAS_STATUS_SUCCESS;
+    }
+    return *found ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t *algo,
+                                                 cublasLtMatmulAlgoCapAttributes_t which, void *value, size_t bytes,
+                                                 size_t *written)
+{
+    if (which != CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS || bytes != sizeof algo->data[0])
+        return CUBLAS_STATUS_INVALID_VALUE;
+    memcpy(value, &algo->data[0], bytes);
+    *written = bytes;
+    return standin_blas_begin();
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void *alpha, const void *a,
+                              cublasLtMatrixLayout_t layout_a, const void *b, cublasLtMatrixLayout_t layout_b,
+                              const void *beta, const void *c, cublasLtMatrixLayout_t layout_c, void *d,
+                              cublasLtMatrixLayout_t layout_d, const cublasLtMatmulAlgo_t *algo, void *workspace,
+                              size_t workspace_bytes, cudaStream_t stream)
+{
+    const cublasStatus_t status = standin_blas_begin();
+    if (status != CUBLAS_STATUS_SUCCESS)
+        return status;
+    if (algo->data[0] != native)
+        standin_mistake("a product by an algorithm that is not native double precision");
+    if (c != d || !same_layout(layout_c, layout_d) || !shapes_agree(desc, layout_a, layout_b, layout_c))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    pthread_mutex_lock(&standin_lock);
+    standin_bytes(handle->device, workspace, workspace_bytes, "cuBLASLt's workspace");
+    pthread_mutex_unlock(&standin_lock);
+    standin_gemm g = {.transpose_a = desc->transpose_a,
+                      .transpose_b = desc->transpose_b,
+                      .m = (int64_t)layout_c->rows,
+                      .n = (int64_t)layout_c->cols,
+                      .k = (int64_t)(desc->transpose_a ? layout_a->rows : layout_a->cols),
+                      .lda = layout_a->ld,
+                      .ldb = layout_b->ld,
+                      .ldc = layout_c->ld,
+                      .a = a,
+                      .b = b,
+                      .c = d};
+    memcpy(&g.alpha, alpha, sizeof g.alpha);
+    memcpy(&g.beta, beta, sizeof g.beta);
+    return standin_blas_gemm(stream, &g);
+}
