@@ -51,22 +51,30 @@ template <int V, typename F> __device__ __forceinline__ void for_each_place(int6
             f(i, j);
 }
 
+/* Vectors of 16 bytes where the addresses allow it: V columns, V = 1, 2 or 4, V > 1 meaning aligned. */
+
 template <int V>
 __device__ __forceinline__ void load_words(uint64_t (&w)[V], const void *from, int64_t at, bool wide)
 {
-    static_assert(V == 1 || V == 2, "one or two columns a thread");
     if (wide) {
         const uint64_t *p = static_cast<const uint64_t *>(from) + at;
-        if constexpr (V == 2) {
-            const ulonglong2 x = *reinterpret_cast<const ulonglong2 *>(p);
-            w[0] = x.x;
-            w[1] = x.y;
-        } else {
+        if constexpr (V == 1)
             w[0] = *p;
+#pragma unroll
+        for (int v = 0; v + 1 < V; v += 2) {
+            const ulonglong2 x = *reinterpret_cast<const ulonglong2 *>(p + v);
+            w[v] = x.x;
+            w[v + 1] = x.y;
         }
     } else {
         const uint32_t *p = static_cast<const uint32_t *>(from) + at;
-        if constexpr (V == 2) {
+        if constexpr (V == 4) {
+            const uint4 x = *reinterpret_cast<const uint4 *>(p);
+            w[0] = x.x;
+            w[1] = x.y;
+            w[2] = x.z;
+            w[3] = x.w;
+        } else if constexpr (V == 2) {
             const uint2 x = *reinterpret_cast<const uint2 *>(p);
             w[0] = x.x;
             w[1] = x.y;
@@ -81,13 +89,17 @@ __device__ __forceinline__ void store_words(void *to, int64_t at, bool wide, con
 {
     if (wide) {
         uint64_t *p = static_cast<uint64_t *>(to) + at;
-        if constexpr (V == 2)
-            *reinterpret_cast<ulonglong2 *>(p) = make_ulonglong2(w[0], w[1]);
-        else
+        if constexpr (V == 1)
             *p = w[0];
+#pragma unroll
+        for (int v = 0; v + 1 < V; v += 2)
+            *reinterpret_cast<ulonglong2 *>(p + v) = make_ulonglong2(w[v], w[v + 1]);
     } else {
         uint32_t *p = static_cast<uint32_t *>(to) + at;
-        if constexpr (V == 2)
+        if constexpr (V == 4)
+            *reinterpret_cast<uint4 *>(p) =
+                make_uint4((uint32_t)w[0], (uint32_t)w[1], (uint32_t)w[2], (uint32_t)w[3]);
+        else if constexpr (V == 2)
             *reinterpret_cast<uint2 *>(p) = make_uint2((uint32_t)w[0], (uint32_t)w[1]);
         else
             *p = (uint32_t)w[0];
@@ -96,21 +108,23 @@ __device__ __forceinline__ void store_words(void *to, int64_t at, bool wide, con
 
 template <int V> __device__ __forceinline__ void load_doubles(double (&d)[V], const double *p)
 {
-    if constexpr (V == 2) {
-        const double2 x = *reinterpret_cast<const double2 *>(p);
-        d[0] = x.x;
-        d[1] = x.y;
-    } else {
+    if constexpr (V == 1)
         d[0] = *p;
+#pragma unroll
+    for (int v = 0; v + 1 < V; v += 2) {
+        const double2 x = *reinterpret_cast<const double2 *>(p + v);
+        d[v] = x.x;
+        d[v + 1] = x.y;
     }
 }
 
 template <int V> __device__ __forceinline__ void store_doubles(double *p, const double (&d)[V])
 {
-    if constexpr (V == 2)
-        *reinterpret_cast<double2 *>(p) = make_double2(d[0], d[1]);
-    else
+    if constexpr (V == 1)
         *p = d[0];
+#pragma unroll
+    for (int v = 0; v + 1 < V; v += 2)
+        *reinterpret_cast<double2 *>(p + v) = make_double2(d[v], d[v + 1]);
 }
 
 bool aligned(const void *p, int64_t stride, int64_t element_bytes, int columns)
@@ -162,17 +176,31 @@ __global__ void __launch_bounds__(block_threads) reduce_kernel(const __grid_cons
         if (V == 1 || j + V <= a.cols)
             reduce_place<DOUBLE, SUMS, V>(a, i, j);
         else
-            reduce_place<DOUBLE, SUMS, 1>(a, i, j);
+            for (int64_t last = j; last < a.cols; last++)
+                reduce_place<DOUBLE, SUMS, 1>(a, i, last);
     });
+}
+
+/** Whether V columns at once are aligned throughout. */
+bool reduces_by(const nmodgpu_reduce_pass &a, int columns)
+{
+    return aligned(a.sums, a.stride, 8, 2) && a.stride % columns == 0 && a.plane_stride % 2 == 0 &&
+           aligned(a.out, a.out_stride, a.out_bytes, a.out_bytes == 8 ? 2 : columns) &&
+           a.out_stride % columns == 0 &&
+           (!a.base || (aligned(a.base, a.base_stride, a.base_bytes, a.base_bytes == 8 ? 2 : columns) &&
+                        a.base_stride % columns == 0));
 }
 
 template <bool DOUBLE, int SUMS> cudaError_t launch_reduce(cudaStream_t stream, const nmodgpu_reduce_pass &a)
 {
-    const bool pairs = aligned(a.sums, a.stride, 8, 2) && a.plane_stride % 2 == 0 &&
-                       aligned(a.out, a.out_stride, a.out_bytes, 2) &&
-                       (!a.base || aligned(a.base, a.base_stride, a.base_bytes, 2));
-    const launch_shape s = shape_for(a.rows, a.cols, pairs ? 2 : 1);
-    return launch(pairs ? reduce_kernel<DOUBLE, SUMS, 2> : reduce_kernel<DOUBLE, SUMS, 1>, s, stream, a);
+    /* Few sums leave registers for more columns, and need more bytes in flight. */
+    constexpr int many = SUMS == 1 || SUMS == 2 ? 4 : 2;
+    const int columns = reduces_by(a, many) ? many : reduces_by(a, 2) ? 2 : 1;
+    const launch_shape s = shape_for(a.rows, a.cols, columns);
+    return launch(columns == 1   ? reduce_kernel<DOUBLE, SUMS, 1>
+                  : columns == 2 ? reduce_kernel<DOUBLE, SUMS, 2>
+                                 : reduce_kernel<DOUBLE, SUMS, many>,
+                  s, stream, a);
 }
 
 template <bool DOUBLE> cudaError_t launch_reduce(cudaStream_t stream, const nmodgpu_reduce_pass &a)

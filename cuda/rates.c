@@ -30,10 +30,10 @@ nmodgpu_rates nmodgpu_cuda_rates(const nmodgpu_cuda_traits *t)
     r.processors = t->processors;
     /* Measured on an H200 by tests/calibrate, as shares of the peak where they depend on the card: native
      * dgemm 60 to 62 of 66.9 TFLOP/s from n = 2048 on; its loss to the inner length and to tiles is small; back
-     * to back a dgemm takes 12 microseconds at least.  Passes 3.6 to 4.3 of 4.9 TB/s; the integer road 3.6e11
+     * to back a dgemm takes 12 microseconds at least.  Passes 4.1 to 4.4 of 4.9 TB/s; the integer road 3.6e11
      * sums a second.  Copies: pageable memory over PCIe 5. */
     r.f64_flops = 0.92 * peak;
-    r.pass_bytes = 0.78 * 2 * t->memory_clock_hertz * t->bus_bytes;
+    r.pass_bytes = 0.86 * 2 * t->memory_clock_hertz * t->bus_bytes;
     r.integer_sums = 1.38 * t->processors * t->clock_hertz;
     r.import_bytes = 7e9;
     r.export_bytes = 11e9;

@@ -132,6 +132,9 @@ typedef struct nmodgpu_backend {
     uint32_t size;        /**< sizeof(nmodgpu_backend) */
     const char *name;     /**< as NMODGPU names it: "cuda", "cblas" */
     int32_t priority;     /**< higher is tried first */
+    /** Its operations hold signals back themselves (hold.h) and let them through where that leaves nothing behind.
+     *  Otherwise the core holds them back for a whole product. */
+    bool holds_signals;
 
     /** Finds devices and libraries.  Called once, before anything else.  NMODGPU_ENODEV with one line
      *  logged (what is missing, what happens instead) when nothing is usable. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dispatch.h"
+#include "hold.h"
 #include "log.h"
 #include "process.h"
 #include "registry.h"
@@ -50,6 +51,7 @@ static void apply(int id)
 
 static void read_rest(void)
 {
+    const nmodgpu_hold hold = nmodgpu_hold_signals(); /* once must come to its end */
     nmodgpu_settings *s = defaults();
     atomic_store(&rest_read, true);
     nmodgpu_settings_read(s, NMODGPU_SET_MODE + 1, NMODGPU_SETTINGS);
@@ -57,6 +59,7 @@ static void read_rest(void)
     nmodgpu_process_watch();
     for (int id = NMODGPU_SET_MODE + 1; id < NMODGPU_SETTINGS; id++)
         apply(id);
+    nmodgpu_release_signals(&hold);
 }
 
 /** Makes the switch say what the mode says.  Of several threads that set modes at once, the last one to look
@@ -75,8 +78,10 @@ static void publish_switch(void)
 
 static void read_mode(void)
 {
+    const nmodgpu_hold hold = nmodgpu_hold_signals(); /* once must come to its end */
     nmodgpu_settings_read(defaults(), NMODGPU_SET_MODE, NMODGPU_SET_MODE + 1);
     publish_switch();
+    nmodgpu_release_signals(&hold);
 }
 
 int nmodgpu_priv_read_switch(void)

@@ -8,6 +8,7 @@
 
 #include "context.h"
 #include "cost.h"
+#include "hold.h"
 #include "host_matrix.h"
 #include "log.h"
 #include "planner.h"
@@ -173,6 +174,18 @@ static nmodgpu_status run_chosen(nmodgpu_context *context, const choice *chosen,
     return status;
 }
 
+/** A handler that leaves by longjmp is let through when the backend has let go of locks, queues and the caller's
+ *  memory. */
+static nmodgpu_status run_held(nmodgpu_context *context, const choice *chosen, nmodgpu_product *product)
+{
+    if (product->backend->holds_signals)
+        return run_chosen(context, chosen, product);
+    const nmodgpu_hold hold = nmodgpu_hold_signals();
+    const nmodgpu_status status = run_chosen(context, chosen, product);
+    nmodgpu_release_signals(&hold);
+    return status;
+}
+
 static void log_call(nmodgpu_context *context, const nmodgpu_call *call, const char *who, const char *how)
 {
     static const char *const names[] = {"mul", "addmul", "submul"};
@@ -208,7 +221,7 @@ static nmodgpu_reason serve(nmodgpu_context *context, const nmodgpu_host_rates *
     product->device = chosen.device;
     product->plan = &chosen.plan;
     snprintf(call->plan, sizeof call->plan, "%s", chosen.plan.name);
-    const nmodgpu_status status = run_chosen(context, &chosen, product);
+    const nmodgpu_status status = run_held(context, &chosen, product);
     if (status != NMODGPU_OK)
         return report_failure(&chosen, call, status);
     nmodgpu_registry_outcome(chosen.entry, false);

@@ -11,6 +11,7 @@ libnmodgpu_core_la_SOURCES = \
 	src/cost.c src/cost.h \
 	src/dispatch.c src/dispatch.h src/serve.h \
 	src/exact/portable.h src/exact/word.h \
+	src/hold.h \
 	src/host_matrix.c src/host_matrix.h \
 	src/introspect.c src/introspect.h \
 	src/log.c src/log.h \

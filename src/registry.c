@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "context.h"
+#include "hold.h"
 #include "log.h"
 #include "modules.h"
 #include "process.h"
@@ -183,9 +184,11 @@ static bool usable(nmodgpu_entry *e)
 {
     int state = atomic_load_explicit(&e->state, memory_order_acquire);
     if (state == NMODGPU_ENTRY_MODULE || state == NMODGPU_ENTRY_REGISTERED) {
+        const nmodgpu_hold hold = nmodgpu_hold_signals();
         pthread_mutex_lock(&open_lock);
         open_locked(e);
         pthread_mutex_unlock(&open_lock);
+        nmodgpu_release_signals(&hold);
         state = atomic_load(&e->state);
     }
     return state == NMODGPU_ENTRY_USABLE;
@@ -211,11 +214,13 @@ static void scan(void)
 {
     if (atomic_load_explicit(&scanned, memory_order_acquire))
         return;
+    const nmodgpu_hold hold = nmodgpu_hold_signals();
     pthread_mutex_lock(&open_lock);
     if (!atomic_load(&scanned))
         nmodgpu_modules_list(plugin_path(), add_module);
     atomic_store(&scanned, true);
     pthread_mutex_unlock(&open_lock);
+    nmodgpu_release_signals(&hold);
 }
 
 /* ---- choosing */

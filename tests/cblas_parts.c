@@ -15,6 +15,7 @@
 #include "cblas/memory.h"
 #include "cblas/parallel.h"
 #include "cblas_cases.h"
+#include "hold.h"
 #include "support.h"
 
 START_TEST(rows_are_aligned_and_apart_in_the_cache)
@@ -122,12 +123,11 @@ static void handler(int number)
 
 START_TEST(signals_wait_for_the_end_of_the_guard)
 {
-    cblas_quiet quiet;
     signal(SIGUSR1, handler);
-    cblas_quiet_begin(&quiet);
+    const nmodgpu_hold hold = nmodgpu_hold_signals();
     raise(SIGUSR1);
     ck_assert_int_eq(handled, 0);
-    cblas_quiet_end(&quiet);
+    nmodgpu_release_signals(&hold);
     ck_assert_int_eq(handled, 1);
 }
 END_TEST

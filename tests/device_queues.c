@@ -53,7 +53,7 @@ START_TEST(a_prepared_operand_serves_several_products)
     OK(device->queue_open(0, &queue));
     OK(harness_load(queue, &left, &a.view, 8));
     for (int64_t n = 1; n <= 64; n *= 2) {
-        char what[96];
+        char what[160];
         host_case b = harness_host(k, n, p, TEST_UNIFORM, LAYOUT_STRIDE);
         nmodgpu_matrix right = harness_planes(&plan, NMODGPU_RIGHT, k, n);
         snprintf(what, sizeof what, "seed %llu: product with %lld columns, %s", (unsigned long long)seed,

@@ -37,12 +37,16 @@ static void expect(bool rule, const char *what)
 static nmodgpu_status step(void)
 {
     const int64_t number = atomic_fetch_add(&reference.operations, 1) + 1;
+    if (reference.during)
+        reference.during();
     return number == atomic_load(&reference.fail_at) ? reference.failure : NMODGPU_OK;
 }
 
 static nmodgpu_status reference_open(void)
 {
     expect(atomic_fetch_add(&reference.opened, 1) == 0, "opened once");
+    if (reference.during)
+        reference.during();
     return reference.open_status;
 }
 

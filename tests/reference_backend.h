@@ -21,6 +21,7 @@ typedef struct reference_state {
     _Atomic uint64_t capacity_bytes; /**< allocations beyond it fail with NMODGPU_ENOMEM */
     _Atomic uint64_t free_bytes;     /**< what device_info says */
     double call_start;               /**< among the rates */
+    void (*during)(void);            /**< called in open() and in every operation, if not NULL */
 
     /* seen by tests */
     _Atomic int64_t operations; /**< so far */

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "parallel.h"
+#include "hold.h"
 
 bool blas_fits(int64_t m, int64_t k, int64_t n, int64_t stride_a, int64_t stride_b, int64_t stride_c)
 {
@@ -30,12 +30,11 @@ void blas_multiply(double *c, int64_t stride_c, bool add, blas_operand a, blas_o
     const int64_t strip = strip_rows(k, n, flops);
     for (int64_t r = 0; r < m; r += strip) {
         const int64_t rows = m - r < strip ? m - r : strip;
-        cblas_quiet quiet;
-        cblas_quiet_begin(&quiet);
+        const nmodgpu_hold hold = nmodgpu_hold_signals(); /* the BLAS has locks, and threads at work */
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)n, (int)k, 1.0,
                     a.data + r * a.stride, (int)a.stride, b.data, (int)b.stride, add ? 1.0 : 0.0, c + r * stride_c,
                     (int)stride_c);
-        cblas_quiet_end(&quiet);
+        nmodgpu_release_signals(&hold);
     }
 }
 

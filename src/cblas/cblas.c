@@ -10,6 +10,7 @@
 #include "backend.h"
 #include "blas.h"
 #include "exact/passes.h"
+#include "hold.h"
 #include "machine.h"
 #include "memory.h"
 #include "parallel.h"
@@ -59,10 +60,9 @@ static nmodgpu_status find_device(void)
 
 static nmodgpu_status cpu_open(void)
 {
-    cblas_quiet quiet;
-    cblas_quiet_begin(&quiet); /* threads that the BLAS starts now inherit the mask: signals are not for them */
+    const nmodgpu_hold hold = nmodgpu_hold_signals(); /* for the threads that the BLAS starts now */
     const nmodgpu_status status = find_device();
-    cblas_quiet_end(&quiet);
+    nmodgpu_release_signals(&hold);
     return status;
 }
 
@@ -352,6 +352,7 @@ static const nmodgpu_backend backend = {
     .size = sizeof(nmodgpu_backend),
     .name = "cblas",
     .priority = 10,
+    .holds_signals = true,
     .open = cpu_open,
     .device_count = cpu_device_count,
     .device_info = cpu_device_info,

@@ -4,26 +4,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "hold.h"
+
 /* Starting and joining a thread costs some 30 microseconds; a thread moves this much in about ten times that. */
 enum { PART_BYTES = 1 << 21, MAX_PARTS = 256 };
-
-void cblas_quiet_begin(cblas_quiet *quiet)
-{
-    /* Blocked, these would kill the process where its handler could still say why. */
-    static const int synchronous[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
-    sigset_t all;
-    sigfillset(&all);
-    for (size_t i = 0; i < sizeof synchronous / sizeof *synchronous; i++)
-        sigdelset(&all, synchronous[i]);
-    pthread_sigmask(SIG_BLOCK, &all, &quiet->signals);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &quiet->cancel);
-}
-
-void cblas_quiet_end(const cblas_quiet *quiet)
-{
-    pthread_setcancelstate(quiet->cancel, NULL);
-    pthread_sigmask(SIG_SETMASK, &quiet->signals, NULL);
-}
 
 typedef struct part {
     void (*work)(const void *task, int64_t r0, int64_t r1);
@@ -58,8 +42,7 @@ void cblas_parallel_rows(int threads, int64_t rows, int64_t row_bytes,
     part part[MAX_PARTS];
     pthread_t helper[MAX_PARTS];
     bool started[MAX_PARTS];
-    cblas_quiet quiet;
-    cblas_quiet_begin(&quiet); /* helpers inherit the mask */
+    const nmodgpu_hold hold = nmodgpu_hold_signals(); /* for the helpers too */
     for (int64_t i = 1; i < parts; i++) {
         part[i].work = work;
         part[i].task = task;
@@ -74,5 +57,5 @@ void cblas_parallel_rows(int threads, int64_t rows, int64_t row_bytes,
         else
             run_part(&part[i]);
     }
-    cblas_quiet_end(&quiet);
+    nmodgpu_release_signals(&hold);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later
  *
- * Backends that fail, run out of memory or cannot be opened.
+ * Backends that fail, run out of memory, cannot be opened or are interrupted.
  */
 #include <check.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "capture.h"
@@ -80,6 +82,51 @@ START_TEST(a_backend_that_cannot_be_opened_is_asked_once)
 }
 END_TEST
 
+static sigjmp_buf out;
+
+static void leave(int number)
+{
+    (void)number;
+    siglongjmp(out, 1);
+}
+
+static void interrupt(void)
+{
+    raise(SIGUSR1);
+}
+
+/* The first call is interrupted while the backend is opened, the others in their operations. */
+START_TEST(a_handler_that_leaves_by_longjmp_leaves_nothing_behind)
+{
+    enum { N = 8, CALLS = 4 };
+    static uint64_t ones[N * N], result[N * N];
+    const nmodgpu_view a = {.rows = N, .cols = N, .stride = N, .data = ones};
+    const nmodgpu_view c = {.rows = N, .cols = N, .stride = N, .data = result};
+    static volatile int left;
+    for (int i = 0; i < N * N; i++)
+        ones[i] = 1;
+    dispatch_serve_everything();
+    ck_assert(signal(SIGUSR1, leave) != SIG_ERR);
+    reference.during = interrupt;
+    for (left = 0; left < CALLS; left++) {
+        if (sigsetjmp(out, 1) == 0) {
+            nmodgpu_mul(NULL, &c, &a, &a, 11);
+            ck_abort_msg("no signal came through");
+        }
+        ck_assert_int_eq(reference.queues, 0);
+        ck_assert_int_eq(reference.matrices, 0);
+        for (int i = 0; left > 0 && i < N * N; i++)
+            ck_assert_uint_eq(result[i], N);
+        for (int i = 0; i < N * N; i++)
+            result[i] = UINT64_MAX;
+    }
+    reference.during = NULL;
+    dispatch_call(NULL, 5, 5, 5, 11);
+    ck_assert_uint_eq(dispatch_served(), 1);
+    ck_assert_int_eq(reference.opened, 1);
+}
+END_TEST
+
 TCase *dispatch_failures_cases(void)
 {
     TCase *cases = dispatch_case("failures");
@@ -88,5 +135,6 @@ TCase *dispatch_failures_cases(void)
     tcase_add_test(cases, a_product_that_runs_out_of_memory_tries_smaller_tiles);
     tcase_add_test(cases, a_context_keeps_to_its_memory);
     tcase_add_test(cases, a_backend_that_cannot_be_opened_is_asked_once);
+    tcase_add_test(cases, a_handler_that_leaves_by_longjmp_leaves_nothing_behind);
     return cases;
 }

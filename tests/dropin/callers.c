@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <flint/fmpz.h>
 #include <flint/fmpz_mat.h>
 #include <flint/nmod_mat.h>
 #include <flint/nmod_poly.h>
