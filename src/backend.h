@@ -91,6 +91,12 @@ typedef struct nmodgpu_rates {
     double import_bytes; /**< host to device, u64 entries, bytes per second */
     double export_bytes; /**< device to host */
     double call_start;   /**< fixed seconds a whole call costs besides */
+    double i8_flops;     /**< int8 products with int32 sums, counted as f64_flops; 0: there are none */
+    double i8_k_half;    /**< as f64_k_half */
+    double i8_fused_flops; /**< the same with sums of one byte (nmodgpu_plan.sum_bytes); 0: there are none */
+    double i8_fused_k_half;
+    double i8_tile;  /**< rows and columns of C that int8 kernels work on at once */
+    double residues; /**< residues made or recombined per second, memory apart */
 } nmodgpu_rates;
 
 typedef struct nmodgpu_device_info {
@@ -161,8 +167,9 @@ typedef struct nmodgpu_backend {
     /** Device words to device planes, as planes->plan and planes->side say.  Same shape. */
     nmodgpu_status (*prepare)(nmodgpu_queue *queue, nmodgpu_matrix *planes, const nmodgpu_matrix *words);
     /** For every sum plane g in sum_mask: S_g <- (accumulate ? S_g : 0) + sum over terms (l, r, g) of L_l * R_r.
-     *  left (m x kk) and right (kk x n) are prepared operands or windows of them.  The caller keeps
-     *  inner_used[g] + kk <= lambda[g]; the backend updates inner_used. */
+     *  left (m x kk) and right (kk x n) are prepared operands or windows of them, of int8 planes windows that
+     *  begin at a multiple of 16 along the inner dimension (else NMODGPU_EINVAL).  Sums of one byte stay reduced.
+     * The caller keeps inner_used[g] + kk <= lambda[g]; the backend updates inner_used. */
     nmodgpu_status (*multiply_accumulate)(nmodgpu_queue *queue, nmodgpu_matrix *sums, uint64_t sum_mask,
                                           const nmodgpu_matrix *left, const nmodgpu_matrix *right, bool accumulate);
     /** out <- (base ? base : 0) + sign * (sum over g in sum_mask of coefficient[g] * S_g) mod p, canonical.

@@ -22,7 +22,7 @@
 /** The machine type of planes and sums. */
 typedef enum nmodgpu_number {
     NMODGPU_F64 = 1, /**< double planes, double sums: partial sums up to 2^53 */
-    NMODGPU_I8 = 2   /**< int8 planes, int32 sums: partial sums up to 2^31 - 1 */
+    NMODGPU_I8 = 2   /**< int8 planes, int32 accumulators: partial sums up to 2^31 - 1 */
 } nmodgpu_number;
 
 /** How planes are made from centred entries and sums recombined. */
@@ -57,6 +57,9 @@ typedef struct nmodgpu_plan {
     nmodgpu_operand_plan left, right;
     uint32_t terms;
     uint32_t sums;
+    /** Bytes of one entry of a sum plane: 8 for F64; for I8 4 (int32 sums), or 1 where the encoding is RESIDUES
+     *  and the device reduces each sum modulo its small modulus before it stores it, as a byte in [0, m). */
+    uint32_t sum_bytes;
     nmodgpu_term term[NMODGPU_MAX_TERMS]; /**< grouped by sum, ascending */
     /** DIGITS: A*B = sum over g of coefficient[g] * sum plane g, modulo the modulus. */
     uint64_t coefficient[NMODGPU_MAX_SUMS];
