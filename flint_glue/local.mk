@@ -6,7 +6,6 @@ libnmodgpu_flint_la_SOURCES = \
 	flint_glue/evidence.c flint_glue/evidence.h \
 	flint_glue/find.c flint_glue/find.h \
 	flint_glue/guard.c flint_glue/guard.h \
-	flint_glue/hold.h \
 	flint_glue/layout.c flint_glue/layout.h \
 	flint_glue/matrix.h \
 	flint_glue/object.c flint_glue/object.h \

@@ -48,6 +48,12 @@ for name in $(exported "$core"); do
     esac
 done
 
+for module in "$stage"/lib/nmodgpu/*.so; do
+    [ -f "$module" ] || continue
+    readelf -d "$module" | grep -q 'FLAGS_1.*NODELETE' || fail "$module may be unloaded"
+    same "names that $module exports" nmodgpu_module_entry "$(exported "$module" | xargs)"
+done
+
 # Switched on and passed by, the drop-in says so when it is loaded; in a program that never comes to a product.
 said() { LD_PRELOAD=$2 NMODGPU=$1 "$stage/bin/nmodgpu" --version 2>&1 >"$work/version" || true; }
 fake=tests/.libs/fakeflint
@@ -90,6 +96,12 @@ if [ -x "$product" ] && [ -x "$rank" ]; then
     same "the product while on" "$(result "$work/plain")" "$(result "$work/on")"
     same "calls that arrive" 1 "$(arrived)"
     same "calls that are served" "\"$module\":1" "$(served)"
+    rm -f "$report"
+
+    # FLINT serves this one itself, and its Strassen recursion comes back through the dynamic linker.
+    LD_PRELOAD=$dropin NMODGPU=$module NMODGPU_MIN_DIM=100000 NMODGPU_REPORT=$report "$product" 1000 2147483647 >"$work/own"
+    same "calls that arrive when FLINT serves" 1 "$(arrived)"
+    same "calls that are declined" '"small":1' "$(sed -n 's/.*"declined":{\([^}]*\)}.*/\1/p' "$report")"
     rm -f "$report"
 
     # This program calls only nmod_mat_rank, and has the drop-in among what it needs, before FLINT.

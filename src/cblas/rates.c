@@ -36,11 +36,26 @@ static double measure_size(double *data, int64_t n, bool alone)
     return 2.0 * (double)n * (double)n * (double)n / best;
 }
 
+/** One thread's rate with a BLAS whose threads can be set, else 0. */
+static double measure_one_thread(double *data, int threads)
+{
+    const double flops = blas_threads(1) == 1 ? measure_size(data, SIZE, true) : 0;
+    blas_threads(threads);
+    return flops;
+}
+
+/** Beside other programs, threads that wait for each other lose whole time slices of the system in products as
+ *  small as these (OpenBLAS 0.3.29 on two busy processors: a fifth of one thread's rate), but hardly in large
+ *  ones: all threads together are at least as fast as one. */
 static double measure_flops(double *data, int threads)
 {
-    const double flops = measure_size(data, SIZE, threads == 1);
+    if (threads == 1)
+        return measure_size(data, SIZE, true);
+    double flops = measure_size(data, SIZE, false);
     /* 2e9 operations: only where they are done in 10 ms. */
-    return threads > 1 && flops > 2e11 ? fmax(flops, measure_size(data, LARGE, false)) : flops;
+    if (flops > 2e11)
+        flops = fmax(flops, measure_size(data, LARGE, false));
+    return fmax(flops, measure_one_thread(data, threads));
 }
 
 /** Seconds of a reduction of two SIZE x SIZE sum planes on one thread. */

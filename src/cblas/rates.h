@@ -7,7 +7,7 @@
 
 #include "backend.h"
 
-/** Measures products and passes with that many threads, in some 20 ms; what it cannot measure in that time is
+/** Measures products and passes with that many threads, in some 30 ms; what it cannot measure in that time is
  *  estimated. */
 nmodgpu_rates cblas_rates(int threads);
 
