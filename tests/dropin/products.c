@@ -183,7 +183,7 @@ static uint64_t modulus(unsigned bits)
 
 static int64_t dimension(void)
 {
-    static const uint64_t limits[] = {3, 20, 20, 100, 100, 300};
+    static const uint64_t limits[] = {3, 3, 20, 20, 20, 20, 100, 100, 100, 100, 100, 300, 300, 300, 300, 700};
     return (int64_t)test_below(limits[test_below(sizeof limits / sizeof *limits)] + 1);
 }
 
