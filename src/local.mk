@@ -17,6 +17,7 @@ libnmodgpu_core_la_SOURCES = \
 	src/log.c src/log.h \
 	src/modules.c src/modules.h \
 	src/plan_f64.c src/plan_f64.h \
+	src/plan_i8.c src/plan_i8.h \
 	src/plan_price.c src/plan_price.h \
 	src/plan_verify.c \
 	src/planner.c src/planner.h \
@@ -25,6 +26,7 @@ libnmodgpu_core_la_SOURCES = \
 	src/product.c src/product.h \
 	src/registry.c src/registry.h \
 	src/report.c src/report.h \
+	src/room.c src/room.h \
 	src/schedule.c src/schedule.h \
 	src/settings.c src/settings.h \
 	src/status.c \

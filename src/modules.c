@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "room.h"
 #include "settings.h"
 
 #define ENDING ".priority"
@@ -41,6 +42,13 @@ static bool is_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
+/** Opening anything else (a pipe, a device) may take for ever. */
+static bool is_file(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode);
+}
+
 /** The plugin folder; false when there is none. */
 static bool plugin_folder(const char *path, char folder[PATH_MAX])
 {
@@ -61,7 +69,7 @@ static bool read_priority(const char *folder, const char *name, int32_t *priorit
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/%s" ENDING, folder, name) >= (int)sizeof path)
         return false;
-    FILE *file = fopen(path, "re");
+    FILE *file = is_file(path) ? fopen(path, "re") : NULL;
     if (!file)
         return false;
     const bool found = fscanf(file, "%d", priority) == 1;
@@ -73,7 +81,7 @@ static bool read_priority(const char *folder, const char *name, int32_t *priorit
 
 static bool module_file(const char *folder, const char *name, char file[PATH_MAX])
 {
-    return snprintf(file, PATH_MAX, "%s/%s.so", folder, name) < PATH_MAX && access(file, F_OK) == 0;
+    return snprintf(file, PATH_MAX, "%s/%s.so", folder, name) < PATH_MAX && is_file(file);
 }
 
 /** Visits the module whose priority file this is; anything else in the folder is passed over. */
@@ -114,6 +122,21 @@ void nmodgpu_module_find(const char *path, const char *name, nmodgpu_module_visi
     visit(name, priority, file);
 }
 
+/** Whether the word "threads" stands behind the number in the priority file of a module. */
+static bool starts_threads(const char *file)
+{
+    char path[PATH_MAX], word[16] = "";
+    const int stem = (int)strlen(file) - 3; /* without .so */
+    if (snprintf(path, sizeof path, "%.*s" ENDING, stem, file) >= (int)sizeof path || !is_file(path))
+        return false;
+    FILE *priority = fopen(path, "re");
+    if (!priority)
+        return false;
+    const bool read = fscanf(priority, "%*d %15s", word) == 1;
+    fclose(priority); /* opened for reading: nothing can be lost */
+    return read && strcmp(word, "threads") == 0;
+}
+
 static nmodgpu_status not_usable(const char *name, const char *why)
 {
     nmodgpu_log(NMODGPU_LOG_ERROR, name, "%s module not usable: %s; going on without it", name, why);
@@ -123,6 +146,9 @@ static nmodgpu_status not_usable(const char *name, const char *why)
 /** The handle is never closed: a backend's threads and exit handlers may outlive any use of it. */
 nmodgpu_status nmodgpu_module_load(const char *name, const char *file, const nmodgpu_host_api *host)
 {
+    if (starts_threads(file) && !nmodgpu_room_for_threads())
+        return not_usable(
+            name, "a thread for each processor, with 256 MiB of address space, is not to be had (ulimit -u, -v)");
     void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         const char *why = dlerror();

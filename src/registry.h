@@ -4,9 +4,10 @@
  *
  * A backend gets onto it in one of two ways: the program registers it, or it comes from a module in the
  * plugin folder.  A module is a shared object NAME.so exporting nmodgpu_module_entry(), with a text file
- * NAME.priority beside it that holds one integer, the backend's priority.  The file is there so that the
- * order is known before anything is loaded: loading a module may start threads (OpenBLAS does), so a
- * module is loaded only when its turn comes.  In mode "auto" the modules with a priority file are tried from
+ * NAME.priority beside it that holds one integer, the backend's priority, and behind it the word "threads" where
+ * loading the module starts a thread a processor (OpenBLAS does): it is then not loaded where these can't be had
+ * (room.h).  The file is there so that the order is known before anything is loaded: a module is loaded only when
+ * its turn comes.  In mode "auto" the modules with a priority file are tried from
  * the highest priority down, until one is usable.  A mode that names a backend loads that one alone, with
  * or without a priority file.
  *

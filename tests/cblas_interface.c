@@ -3,7 +3,10 @@
  * The backend's calls one by one: what they say of the device, what they count, what they refuse.
  */
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "backend_driver.h"
 #include "cblas_cases.h"
@@ -232,6 +235,27 @@ START_TEST(impossible_amounts_of_memory_are_refused)
 }
 END_TEST
 
+/* OpenBLAS tries for ever to map a buffer. */
+START_TEST(no_product_is_begun_without_room_for_the_buffer_of_the_blas)
+{
+    struct rlimit before, tight;
+    nmodgpu_queue *queue;
+    unsigned long pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "r");
+    ck_assert(statm && fscanf(statm, "%lu", &pages) == 1);
+    fclose(statm);
+    ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+    tight = before;
+    tight.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (64 << 20);
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &tight), 0);
+    const nmodgpu_status status = cblas_backend->queue_open(0, &queue);
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+    ck_assert_int_eq(status, NMODGPU_ENOMEM);
+    ck_assert_int_eq(cblas_backend->queue_open(0, &queue), NMODGPU_OK);
+    cblas_backend->queue_close(queue, false);
+}
+END_TEST
+
 START_TEST(events_tell_the_time)
 {
     nmodgpu_queue *queue, *other;
@@ -270,6 +294,7 @@ TCase *cblas_interface_cases(void)
     tcase_add_test(c, plans_in_other_machine_types_are_declined);
     tcase_add_test(c, sizes_beyond_the_integers_of_the_blas_are_refused);
     tcase_add_test(c, impossible_amounts_of_memory_are_refused);
+    tcase_add_test(c, no_product_is_begun_without_room_for_the_buffer_of_the_blas);
     tcase_add_test(c, events_tell_the_time);
     return c;
 }

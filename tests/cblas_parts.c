@@ -170,6 +170,27 @@ START_TEST(strips_make_up_the_whole_product)
 }
 END_TEST
 
+START_TEST(products_on_one_thread_leave_the_others_to_the_program)
+{
+    enum { N = 70 };
+    static double a[N * N], c[N * N];
+    for (int i = 0; i < N * N; i++)
+        a[i] = (double)test_below(1000);
+    const int threads = blas_threads(2);
+    ck_assert_int_eq(blas_alone_below(2.0 * N * N * N + 1), threads > 0);
+    blas_multiply(c, N, false, (blas_operand){a, N}, (blas_operand){a, N}, N, N, N, 1e9);
+    ck_assert_int_eq(blas_threads(0), threads);
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < N; j++) {
+            double sum = 0;
+            for (int l = 0; l < N; l++)
+                sum += a[i * N + l] * a[l * N + j];
+            ck_assert_msg(c[i * N + j] == sum, "seed %llu: entry (%d, %d)", (unsigned long long)cblas_seed, i, j);
+        }
+    }
+}
+END_TEST
+
 TCase *cblas_parts_cases(void)
 {
     TCase *c = tcase_create("parts");
@@ -181,5 +202,6 @@ TCase *cblas_parts_cases(void)
     tcase_add_test(c, signals_wait_for_the_end_of_the_guard);
     tcase_add_test(c, the_blas_is_found_exact_in_every_rounding_mode);
     tcase_add_test(c, strips_make_up_the_whole_product);
+    tcase_add_test(c, products_on_one_thread_leave_the_others_to_the_program);
     return c;
 }

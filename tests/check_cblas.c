@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later
  *
  * The cblas backend, driven through its interface: products of every plan, prepared operands used again,
- * windows, threads, refusals.
+ * windows, threads, forks, refusals.
  */
 #include <check.h>
 #include <fenv.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "backend_driver.h"
 #include "cblas_cases.h"
@@ -259,21 +262,58 @@ static void *multiply_again_and_again(void *wrong)
     return NULL;
 }
 
-START_TEST(threads_multiply_at_once_on_queues_of_their_own)
+static void share_problem(void)
 {
-    pthread_t thread[3];
-    int wrong[3] = {0};
     shared_plan = random_plan(UINT64_MAX - 58, SIDE, SIDE, SIDE);
     test_fill(shared_a, SIDE, SIDE, SIDE, shared_plan.modulus, TEST_UNIFORM);
     test_fill(shared_b, SIDE, SIDE, SIDE, shared_plan.modulus, TEST_UNIFORM);
     test_product(shared_expected, SIDE, NULL, 0, 1, shared_a, SIDE, shared_b, SIDE, SIDE, SIDE, SIDE,
                  shared_plan.modulus);
+}
+
+START_TEST(threads_multiply_at_once_on_queues_of_their_own)
+{
+    pthread_t thread[3];
+    int wrong[3] = {0};
+    share_problem();
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(pthread_create(&thread[i], NULL, multiply_again_and_again, &wrong[i]), 0);
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(pthread_join(thread[i], NULL), 0);
     for (int i = 0; i < 3; i++)
         ck_assert_msg(!wrong[i], "seed %llu: thread %d", (unsigned long long)cblas_seed, i);
+}
+END_TEST
+
+static _Atomic bool forked_enough;
+
+static void *multiply_until_told(void *wrong)
+{
+    while (!forked_enough)
+        multiply_again_and_again(wrong);
+    return NULL;
+}
+
+/* An OpenBLAS ends its threads before a fork, also under products, which then hang. */
+START_TEST(a_fork_beside_products_disturbs_none)
+{
+    pthread_t thread[3];
+    int wrong[3] = {0};
+    share_problem();
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, multiply_until_told, &wrong[i]), 0);
+    for (int i = 0; i < 60; i++) {
+        int status;
+        const pid_t child = fork();
+        if (child == 0)
+            _exit(0);
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+    }
+    forked_enough = true;
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(pthread_join(thread[i], NULL), 0);
+        ck_assert_msg(!wrong[i], "seed %llu: thread %d", (unsigned long long)cblas_seed, i);
+    }
 }
 END_TEST
 
@@ -288,6 +328,7 @@ int main(void)
     tcase_add_test(products, products_in_every_rounding_mode);
     tcase_add_test(products, a_prepared_operand_serves_many_products);
     tcase_add_test(products, threads_multiply_at_once_on_queues_of_their_own);
+    tcase_add_test(products, a_fork_beside_products_disturbs_none);
     TCase *cases[] = {products, cblas_interface_cases(), cblas_parts_cases()};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tcase_set_timeout(cases[i], 120);

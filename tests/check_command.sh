@@ -111,6 +111,8 @@ done
 check "info --config: origin" prints '^NMODGPU_VERBOSE=1  (environment)'
 check "info --flint without a file" gives 1 "$nmodgpu" info --flint "$work/no-such-file"
 check "info --flint says why" prints_text "no-such-file: cannot open"
+mkfifo "$work/pipe"
+check "info --flint of a pipe" gives 1 timeout 60 "$nmodgpu" info --flint "$work/pipe"
 check "info --flint of another library" gives 1 "$nmodgpu" info --flint libm.so.6
 check "info --flint of another library says why" prints 'libm.so.6 is no FLINT'
 flint_product=$stage/libexec/nmodgpu/flint-product
@@ -215,6 +217,7 @@ fi
 odd="$work/odd: path for \$5"
 mkdir "$odd"
 cp -R "$stage/." "$odd"
+rm -rf "$XDG_RUNTIME_DIR/nmodgpu" # the stage's own path may be one
 check "run from an odd path" gives 0 env ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" "$odd/bin/nmodgpu" run cat /proc/self/maps
 check "no warning of the loader" silent
 check "the drop-in of that path" prints_text "$(basename "$odd")/lib/libnmodgpu-flint.so"

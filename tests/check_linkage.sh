@@ -3,12 +3,14 @@
 # What the drop-in and the core need and export, and that a FLINT program is served when the drop-in is preloaded,
 # when it is linked before FLINT, and only when asked.
 set -eu
-stage=$NMODGPU_TEST_STAGE
-core=$stage/lib/libnmodgpu.so
-dropin=$stage/lib/libnmodgpu-flint.so
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
+# A space in the path would end a name in LD_PRELOAD.
+stage=$work/stage
+ln -s "$NMODGPU_TEST_STAGE" "$stage"
+core=$stage/lib/libnmodgpu.so
+dropin=$stage/lib/libnmodgpu-flint.so
 
 fail() {
     echo "FAILED: $*"

@@ -7,7 +7,16 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "forks.h"
 #include "hold.h"
+
+/** Set by blas_threads() and blas_alone_below(), before products. */
+static struct {
+    void (*set)(int);
+    int (*get)(void);
+    double alone_below;
+    int otherwise; /* threads of the others */
+} threading;
 
 bool blas_fits(int64_t m, int64_t k, int64_t n, int64_t stride_a, int64_t stride_b, int64_t stride_c)
 {
@@ -24,18 +33,30 @@ static int64_t strip_rows(int64_t k, int64_t n, double flops)
     return rows < 512 ? 512 : (int64_t)rows;
 }
 
+/** One product, of the first `m` rows of A. */
+static void multiply_strip(double *c, int64_t stride_c, bool add, blas_operand a, blas_operand b, int64_t m,
+                           int64_t k, int64_t n)
+{
+    const bool alone = 2.0 * (double)m * (double)k * (double)n < threading.alone_below;
+    const nmodgpu_hold hold = nmodgpu_hold_signals(); /* the BLAS has locks, and threads at work */
+    cblas_forks_hold();
+    if (alone)
+        threading.set(1);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, 1.0, a.data, (int)a.stride,
+                b.data, (int)b.stride, add ? 1.0 : 0.0, c, (int)stride_c);
+    if (alone)
+        threading.set(threading.otherwise);
+    cblas_forks_release();
+    nmodgpu_release_signals(&hold);
+}
+
 void blas_multiply(double *c, int64_t stride_c, bool add, blas_operand a, blas_operand b, int64_t m, int64_t k,
                    int64_t n, double flops)
 {
     const int64_t strip = strip_rows(k, n, flops);
-    for (int64_t r = 0; r < m; r += strip) {
-        const int64_t rows = m - r < strip ? m - r : strip;
-        const nmodgpu_hold hold = nmodgpu_hold_signals(); /* the BLAS has locks, and threads at work */
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)n, (int)k, 1.0,
-                    a.data + r * a.stride, (int)a.stride, b.data, (int)b.stride, add ? 1.0 : 0.0, c + r * stride_c,
-                    (int)stride_c);
-        nmodgpu_release_signals(&hold);
-    }
+    for (int64_t r = 0; r < m; r += strip)
+        multiply_strip(c + r * stride_c, stride_c, add, (blas_operand){a.data + r * a.stride, a.stride}, b,
+                       m - r < strip ? m - r : strip, k, n);
 }
 
 /** A function that only some BLAS have, in the library that our cblas_dgemm comes from. */
@@ -54,11 +75,20 @@ static void *blas_function(const char *name)
 
 int blas_threads(int threads)
 {
-    void (*set)(int) = (void (*)(int))blas_function("openblas_set_num_threads");
-    int (*get)(void) = (int (*)(void))blas_function("openblas_get_num_threads");
-    if (set && threads > 0)
-        set(threads);
-    return get ? get() : 0;
+    threading.set = (void (*)(int))blas_function("openblas_set_num_threads");
+    threading.get = (int (*)(void))blas_function("openblas_get_num_threads");
+    if (threading.set && threads > 0)
+        threading.set(threads);
+    return threading.get ? threading.get() : 0;
+}
+
+bool blas_alone_below(double flops)
+{
+    if (!threading.set || !threading.get)
+        return false;
+    threading.alone_below = flops;
+    threading.otherwise = threading.get();
+    return true;
 }
 
 void blas_describe(char *text, size_t size)

@@ -28,6 +28,11 @@ void blas_multiply(double *c, int64_t stride_c, bool add, blas_operand a, blas_o
  *  it does not say. */
 int blas_threads(int threads);
 
+/** Products of fewer operations than that take one thread from now on; 0, as at first: as many as the BLAS
+ *  likes.  Between products its number is left as it is.  False, and nothing done, when blas_threads() returns
+ *  0.  Not beside products. */
+bool blas_alone_below(double flops);
+
 /** Which BLAS that is, for people. */
 void blas_describe(char *text, size_t size);
 

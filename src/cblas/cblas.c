@@ -10,6 +10,7 @@
 #include "backend.h"
 #include "blas.h"
 #include "exact/passes.h"
+#include "forks.h"
 #include "hold.h"
 #include "machine.h"
 #include "memory.h"
@@ -41,6 +42,8 @@ static struct {
 
 static nmodgpu_status find_device(void)
 {
+    if (!cblas_forks_watch())
+        return NMODGPU_ENOMEM;
     const int64_t wanted = host->setting("NMODGPU_THREADS");
     /* Unset, an OpenBLAS keeps the number it has: its own variables and the host program may have set it. */
     const int in_use = blas_threads(wanted > 0 ? (int)wanted : 0);
@@ -90,6 +93,8 @@ static nmodgpu_status cpu_queue_open(int32_t device, nmodgpu_queue **queue)
 {
     if (device != DEVICE)
         return NMODGPU_EINVAL;
+    if (!cblas_room_for_product())
+        return NMODGPU_ENOMEM;
     *queue = malloc(sizeof **queue);
     if (!*queue)
         return NMODGPU_ENOMEM;

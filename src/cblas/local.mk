@@ -4,9 +4,11 @@
 noinst_LTLIBRARIES += libnmodgpu-exact.la
 libnmodgpu_exact_la_SOURCES = \
 	src/exact/passes.c src/exact/passes.h \
+	src/exact/passes_i8.c src/exact/passes_i8.h \
 	src/exact/portable.h \
 	src/exact/prepare.h \
 	src/exact/reduce.h \
+	src/exact/residue.h \
 	src/exact/rows.c src/exact/rows.h \
 	src/exact/word.h
 libnmodgpu_exact_la_CFLAGS = $(AM_CFLAGS) -fopenmp-simd
@@ -19,6 +21,7 @@ noinst_LTLIBRARIES += libnmodgpu-cblas.la
 libnmodgpu_cblas_la_SOURCES = \
 	src/cblas/blas.c src/cblas/blas.h \
 	src/cblas/cblas.c \
+	src/cblas/forks.c src/cblas/forks.h \
 	src/cblas/machine.c src/cblas/machine.h \
 	src/cblas/memory.c src/cblas/memory.h \
 	src/cblas/parallel.c src/cblas/parallel.h \

@@ -6,6 +6,8 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
 
 void cblas_cpu_name(char *text, size_t size)
@@ -105,6 +107,23 @@ void cblas_memory(uint64_t *total_bytes, uint64_t *free_bytes)
     lower_to_group(folder, "memory.max", "memory.current", total_bytes, free_bytes);
     lower_to_group("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", total_bytes,
                    free_bytes);
+}
+
+static bool is_limited(int resource)
+{
+    struct rlimit limit;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* OpenBLAS 0.3.21 maps 128 MiB on x86-64; as much again because others may want some at the same time. */
+#define BUFFER_BYTES ((size_t)256 << 20)
+
+bool cblas_room_for_product(void)
+{
+    if (!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA))
+        return true; /* address space is plenty, and pages are not asked for here */
+    void *memory = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory != MAP_FAILED && munmap(memory, BUFFER_BYTES) == 0;
 }
 
 int cblas_processors(void)

@@ -36,17 +36,19 @@ static double measure_size(double *data, int64_t n, bool alone)
     return 2.0 * (double)n * (double)n * (double)n / best;
 }
 
-/** One thread's rate with a BLAS whose threads can be set, else 0. */
-static double measure_one_thread(double *data, int threads)
+/** One thread's rate, where the BLAS can be told to use one; else 0. */
+static double measure_alone(double *data)
 {
-    const double flops = blas_threads(1) == 1 ? measure_size(data, SIZE, true) : 0;
-    blas_threads(threads);
+    if (!blas_alone_below(HUGE_VAL))
+        return 0;
+    const double flops = measure_size(data, SIZE, true);
+    blas_alone_below(0);
     return flops;
 }
 
-/** Beside other programs, threads that wait for each other lose whole time slices of the system in products as
- *  small as these (OpenBLAS 0.3.29 on two busy processors: a fifth of one thread's rate), but hardly in large
- *  ones: all threads together are at least as fast as one. */
+/** On busy machines, threads that wait for each other lose time slices of the system in every product (OpenBLAS
+ *  0.3.29 on two processors, beside one busy program: 20 ms).  Leaves products that are too short for that to
+ *  one thread, when one of SIZE is. */
 static double measure_flops(double *data, int threads)
 {
     if (threads == 1)
@@ -55,7 +57,15 @@ static double measure_flops(double *data, int threads)
     /* 2e9 operations: only where they are done in 10 ms. */
     if (flops > 2e11)
         flops = fmax(flops, measure_size(data, LARGE, false));
-    return fmax(flops, measure_one_thread(data, threads));
+    const double alone = measure_alone(data);
+    if (alone > flops) /* the first products of all may just have been cold */
+        flops = fmax(flops, measure_size(data, SIZE, false));
+    if (alone <= flops)
+        return flops;
+    const double size = 2.0 * SIZE * SIZE * SIZE;
+    const double lost_seconds = size / flops - size / (alone * threads);
+    blas_alone_below(lost_seconds * alone * threads / (threads - 1));
+    return alone;
 }
 
 /** Seconds of a reduction of two SIZE x SIZE sum planes on one thread. */

@@ -138,7 +138,7 @@ static bool print_verdict(demo *d, const outcome *plain, const outcome *ours, co
     if (!s->by[0]) {
         printf("; no backend served it%s%s\n", s->declined[0] ? ", declined: " : "", s->declined);
         if (strstr(s->declined, "small"))
-            puts("  FLINT itself is sooner at this size; NMODGPU_MIN_DIM=0 sends every product");
+            puts("  FLINT itself is predicted to be sooner; NMODGPU_MIN_DIM=0 sends every product");
         return false;
     }
     printf(", served by %s: %.3g s instead of %.3g s", s->by, ours->seconds, plain->seconds);
@@ -181,8 +181,8 @@ static int show(demo *d, uint64_t p)
     if (!p)
         good = show_modulus(d, number_largest_prime(DEFAULT_BITS_HIGH)) && good;
     if (d->on_cpu)
-        printf("\n%s: served by %s on the CPU\n", d->has_gpu ? "the GPU was not used" : "no GPU here",
-               BACKENDS_ON_CPU);
+        printf("\n%s: served by %s on the CPU\n",
+               d->has_gpu ? "the GPU was not used" : "no usable GPU (nmodgpu info)", BACKENDS_ON_CPU);
     free(d->preload);
     return good ? CMD_OK : CMD_FAILED;
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -30,6 +31,9 @@ static int describe(int argc, char **argv)
 {
     if (argc != 2)
         return CMD_USAGE;
+    struct stat s;
+    if (strchr(argv[1], '/') && stat(argv[1], &s) == 0 && !S_ISREG(s.st_mode)) /* opening a pipe waits for ever */
+        return cmd_fail("%s is no file", argv[1]);
     void *flint = dlopen(argv[1], RTLD_LAZY | RTLD_GLOBAL); /* stays loaded to the end of the process */
     if (!flint)
         return cmd_fail("%s", dlerror());

@@ -104,6 +104,15 @@ static void print_backend(const backends *b, const nmodgpu_backend_listing *back
         print_device(backend->name, device);
 }
 
+/** The GPU's module is left out of a build without CUDA. */
+static void print_missing_module(const backends *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (strcmp(b->list[i].name, "cuda") == 0)
+            return;
+    puts("  cuda: not built, or not installed (./configure's summary says why it leaves it out)");
+}
+
 static void print_backends(void)
 {
     backends b;
@@ -112,8 +121,7 @@ static void print_backends(void)
     for (size_t i = 0; i < b.count; i++)
         print_backend(&b, &b.list[i]);
     print_lines(&b, NULL);
-    if (!b.count)
-        puts("  none");
+    print_missing_module(&b);
     const nmodgpu_backend_listing *first = backends_choose(&b, NULL);
     const char *mode = secure_getenv("NMODGPU");
     if (first)

@@ -20,6 +20,9 @@
 #define SIZE 32 /* several levels of the fake's recursion */
 #define MODULUS 1000003
 
+/* AddressSanitizer would put the arrays of the functions that only take up stack elsewhere. */
+#define REAL_FRAME __attribute__((noinline, no_sanitize("address")))
+
 /* LeakSanitizer's, where that is linked in: a longjmp out of FLINT loses FLINT's memory, as it should here. */
 extern void __lsan_disable(void) __attribute__((weak));
 
@@ -111,7 +114,7 @@ static __attribute__((noinline)) void abandon(int64_t depth)
 }
 
 /* The same from deeper in the stack: what is called after it returns is shallower than the stale guard. */
-static __attribute__((noinline)) void abandon_deep(int64_t depth)
+static REAL_FRAME void abandon_deep(int64_t depth)
 {
     volatile char room[20000];
     room[0] = 1;
@@ -120,7 +123,7 @@ static __attribute__((noinline)) void abandon_deep(int64_t depth)
 }
 
 /* Calls from far down, over frames that are left as they were: a stale guard in them stays whole. */
-static __attribute__((noinline)) void call_deeper(void (*call)(void))
+static REAL_FRAME void call_deeper(void (*call)(void))
 {
     volatile char untouched[40000];
     (void)untouched;
@@ -164,7 +167,7 @@ static void after_longjmp_deeper(void *data)
     }
 }
 
-static __attribute__((noinline)) void call_over_scribble(void (*call)(void))
+static REAL_FRAME void call_over_scribble(void (*call)(void))
 {
     volatile char scribble[40000];
     for (size_t i = 0; i < sizeof scribble; i++)

@@ -2,6 +2,7 @@
  *
  * Backends from modules in a plugin folder.
  */
+#define _GNU_SOURCE 1
 #include <check.h>
 #include <dirent.h>
 #include <limits.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "capture.h"
@@ -159,6 +161,27 @@ START_TEST(a_file_that_is_no_module_costs_one_line)
 }
 END_TEST
 
+/* Opening one would wait for a writer. */
+START_TEST(named_pipes_are_no_modules)
+{
+    char path[PATH_MAX];
+    add_module("low", "1\n");
+    add_module("high", NULL);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, i ? "pipe.so" : "high.priority");
+        ck_assert_int_eq(mkfifo(path, 0600), 0);
+    }
+    write_file("pipe.priority", "9\n");
+    const char *lines = registry_lines_with("NMODGPU", "auto");
+    ck_assert_uint_eq(nmodgpu_report_count_served("low"), 2);
+    ck_assert_str_eq(lines, "");
+    ck_assert_int_eq(nmodgpu_enable("pipe"), NMODGPU_OK);
+    capture_begin();
+    registry_product();
+    ck_assert_int_eq(count_in(capture_end(), "there is no backend named pipe"), 1);
+}
+END_TEST
+
 START_TEST(a_name_that_nobody_has_costs_one_line)
 {
     const char *lines = registry_lines_with("NMODGPU", "nosuch");
@@ -175,6 +198,39 @@ START_TEST(a_plugin_folder_that_is_not_there_costs_one_line)
     add_module("low", "1\n");
     registry_product();
     ck_assert_uint_eq(nmodgpu_report_count_served("low"), 1);
+}
+END_TEST
+
+/** From now on no thread can be started: its stack would not fit into the address space. */
+static void forbid_threads(void)
+{
+    pthread_attr_t attributes;
+    ck_assert_int_eq(pthread_attr_init(&attributes), 0);
+    ck_assert_int_eq(pthread_attr_setstacksize(&attributes, (size_t)1 << 50), 0);
+    ck_assert_int_eq(pthread_setattr_default_np(&attributes), 0);
+    pthread_attr_destroy(&attributes);
+}
+
+/* OpenBLAS kills the process or hangs it when its threads cannot be started while it is loaded. */
+START_TEST(a_module_that_starts_threads_is_loaded_only_where_they_can_be_had)
+{
+    add_module("low", "1\n");
+    add_module("high", "9 threads\n");
+    forbid_threads();
+    const char *lines = registry_lines_with("NMODGPU", "auto");
+    ck_assert_uint_eq(nmodgpu_report_count_served("low"), 2);
+    ck_assert(!is_mapped("/high.so"));
+    ck_assert_int_eq(count_in(lines, "nmodgpu: high module not usable: a thread for each processor"), 1);
+    ck_assert_int_eq(count_in(lines, "\n"), 1);
+}
+END_TEST
+
+START_TEST(a_module_that_starts_threads_is_loaded_as_a_rule)
+{
+    add_module("high", "9 threads\n");
+    const char *lines = registry_lines_with("NMODGPU", "auto");
+    ck_assert_uint_eq(nmodgpu_report_count_served("high"), 2);
+    ck_assert_str_eq(lines, "");
 }
 END_TEST
 
@@ -214,8 +270,11 @@ TCase *registry_modules_cases(void)
     tcase_add_test(cases, a_module_without_priority_is_not_tried_by_auto);
     tcase_add_test(cases, a_module_of_another_interface_is_refused);
     tcase_add_test(cases, a_file_that_is_no_module_costs_one_line);
+    tcase_add_test(cases, named_pipes_are_no_modules);
     tcase_add_test(cases, a_name_that_nobody_has_costs_one_line);
     tcase_add_test(cases, a_plugin_folder_that_is_not_there_costs_one_line);
+    tcase_add_test(cases, a_module_that_starts_threads_is_loaded_only_where_they_can_be_had);
+    tcase_add_test(cases, a_module_that_starts_threads_is_loaded_as_a_rule);
     tcase_add_test(cases, threads_that_call_first_at_once_open_it_once);
     return cases;
 }
