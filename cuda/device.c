@@ -8,6 +8,7 @@
 #include "context.h"
 #include "errors.h"
 #include "kernels.h"
+#include "kernels_i8.h"
 #include "memory.h"
 #include "rates.h"
 
@@ -59,6 +60,7 @@ static bool read_traits(int ordinal, nmodgpu_cuda_device *d, nmodgpu_cuda_traits
     t->clock_hertz = 1e3 * kilohertz;
     t->memory_clock_hertz = 1e3 * memory_kilohertz;
     t->bus_bytes = bits / 8.0;
+    t->fused = t->major == 9 && t->minor == 0 && nmodgpu_fused_available();
     d->major = t->major;
     d->minor = t->minor;
     return mode != cudaComputeModeProhibited && t->processors > 0 && kilohertz > 0;

@@ -1,55 +1,14 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later
  *
  * Conversion and reduction kernels.  They move memory and call the arithmetic of src/exact, which the host
- * tests run too.  A thread takes V neighbouring columns; blocks are as wide as the rows allow, so that
- * narrow matrices fill their warps with several rows.
+ * tests run too.  A thread takes V neighbouring columns.
  */
 #include "kernels.h"
 
+#include "launch.cuh"
+
 namespace
 {
-
-constexpr int block_threads = 256;
-constexpr int64_t grid_limit = 65535; /* of the y dimension; kept for x too, the kernels loop */
-
-struct launch_shape {
-    dim3 grid, block;
-};
-
-launch_shape shape_for(int64_t rows, int64_t cols, int columns_a_thread)
-{
-    const int64_t vectors = (cols + columns_a_thread - 1) / columns_a_thread;
-    int64_t width = 1;
-    while (width < vectors && width < block_threads)
-        width *= 2;
-    const int64_t height = block_threads / width;
-    const int64_t x = (vectors + width - 1) / width;
-    const int64_t y = (rows + height - 1) / height;
-    launch_shape s;
-    s.block = dim3((unsigned)width, (unsigned)height);
-    s.grid = dim3((unsigned)(x < grid_limit ? x : grid_limit), (unsigned)(y < grid_limit ? y : grid_limit));
-    return s;
-}
-
-/** The launch's own status: cudaGetLastError() would also report what an earlier call left behind. */
-template <typename Pass>
-cudaError_t launch(void (*kernel)(Pass), const launch_shape &s, cudaStream_t stream, const Pass &pass)
-{
-    void *arguments[] = {const_cast<Pass *>(&pass)};
-    return cudaLaunchKernel(reinterpret_cast<const void *>(kernel), s.grid, s.block, arguments, 0, stream);
-}
-
-/** The entries (i, j) .. (i, j + V - 1) of this thread, for every place it visits. */
-template <int V, typename F> __device__ __forceinline__ void for_each_place(int64_t rows, int64_t cols, F f)
-{
-    const int64_t down = (int64_t)gridDim.y * blockDim.y;
-    const int64_t across = (int64_t)gridDim.x * blockDim.x * V;
-#pragma unroll 1
-    for (int64_t i = (int64_t)blockIdx.y * blockDim.y + threadIdx.y; i < rows; i += down)
-#pragma unroll 1
-        for (int64_t j = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * V; j < cols; j += across)
-            f(i, j);
-}
 
 /* Vectors of 16 bytes where the addresses allow it: V columns, V = 1, 2 or 4, V > 1 meaning aligned. */
 
@@ -125,11 +84,6 @@ template <int V> __device__ __forceinline__ void store_doubles(double *p, const 
 #pragma unroll
     for (int v = 0; v + 1 < V; v += 2)
         *reinterpret_cast<double2 *>(p + v) = make_double2(d[v], d[v + 1]);
-}
-
-bool aligned(const void *p, int64_t stride, int64_t element_bytes, int columns)
-{
-    return (uintptr_t)p % (uintptr_t)(element_bytes * columns) == 0 && stride % columns == 0;
 }
 
 /* Reduction.  SUMS == 0: their number is known at run time only. */

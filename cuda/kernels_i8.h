@@ -94,7 +94,7 @@ cudaError_t nmodgpu_launch_digits(cudaStream_t stream, const nmodgpu_digit_pass 
 cudaError_t nmodgpu_launch_crt(cudaStream_t stream, const nmodgpu_crt_pass *pass);
 cudaError_t nmodgpu_launch_reduce_sum32(cudaStream_t stream, const nmodgpu_sum32_pass *pass);
 
-/** Whether nmodgpu_launch_fused runs on the current device (compute capability 9.0). */
+/** Whether this build holds the kernel of nmodgpu_launch_fused, which runs on compute capability 9.0. */
 bool nmodgpu_fused_available(void);
 cudaError_t nmodgpu_launch_fused(cudaStream_t stream, const nmodgpu_fused_pass *pass);
 

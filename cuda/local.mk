@@ -12,13 +12,17 @@ CUDA_HOST_SOURCES = \
 	cuda/kernels.h \
 	cuda/matrix.c \
 	cuda/memory.c cuda/memory.h \
+	cuda/kernels_i8.h \
 	cuda/operations.c cuda/operations.h \
+	cuda/operations_i8.c cuda/operations_i8.h \
 	cuda/queue.c cuda/queue.h \
 	cuda/rates.c cuda/rates.h
 
 if HAVE_CUDA
 pkglib_LTLIBRARIES += cuda.la
-cuda_la_SOURCES = $(CUDA_HOST_SOURCES) cuda/kernels.cu
+cuda_la_SOURCES = $(CUDA_HOST_SOURCES) \
+	cuda/convert_i8.cu cuda/fused_sm90.cu cuda/kernels.cu cuda/recombine_i8.cu \
+	cuda/converters.cuh cuda/launch.cuh cuda/quads.cuh
 cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 cuda_la_LDFLAGS = $(MODULE_LDFLAGS) $(CUDA_RPATH) -Wl,--version-script=$(srcdir)/cuda/module.map
 cuda_la_LIBADD = $(CUDA_LIBS) -lstdc++ -lm -lrt
@@ -28,8 +32,11 @@ endif
 
 # Kernels: every file *.cu becomes a libtool object with machine code for all architectures.
 SUFFIXES = .cu
-NVCC_COMPILE = $(SHELL) $(srcdir)/cuda/nvcc.sh $(NVCC) $(NVCC_CCBIN:%=-ccbin %) -std=c++17 -O3 --threads 2 $(CUDA_GENCODE) \
+NVCC_COMPILE = $(SHELL) $(srcdir)/cuda/nvcc.sh $(NVCC) $(NVCC_CCBIN:%=-ccbin %) -std=c++17 -O3 --threads 2 $(NVCC_GENCODE) \
 	-Wall -fvisibility=hidden $(AM_CPPFLAGS) $(NVCCFLAGS)
+# wgmma and the copy engine need the architecture's own target, which runs on no other.
+cuda/fused_sm90.lo: NVCC_GENCODE = $(CUDA_GENCODE_SM90A)
+NVCC_GENCODE = $(CUDA_GENCODE)
 nvcc_verbose = $(nvcc_verbose_@AM_V@)
 nvcc_verbose_ = $(nvcc_verbose_@AM_DEFAULT_V@)
 nvcc_verbose_0 = @echo "  NVCC    " $@;

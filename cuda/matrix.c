@@ -7,26 +7,54 @@
 #include "operations.h"
 #include "queue.h"
 
-/** Rows start at multiples of 128 bytes, a line of the caches, so that kernels and GEMMs use their widest
- *  accesses; rows that are much shorter at multiples of 16, which the widest access needs. */
+/** The right operand of int8 products is stored by columns, so that both are contiguous along the inner dimension.
+ */
+static bool is_transposed(const nmodgpu_matrix *m)
+{
+    return m->representation == NMODGPU_PLANES && m->element_bytes == 1 && m->side == NMODGPU_RIGHT;
+}
+
+/** Planes and sums of int8 products. */
+static bool serves_i8(const nmodgpu_matrix *m)
+{
+    return m->representation != NMODGPU_WORDS && m->plan && m->plan->number == NMODGPU_I8;
+}
+
+/** Rows (or columns, of a transposed matrix) start at multiples of 128 bytes, a line of the caches, so that kernels
+ *  and GEMMs use their widest accesses; short ones at multiples of 16, which the widest access needs, or of 16
+ *  entries, which int8 products need. */
 static int64_t padded_stride(const nmodgpu_matrix *m)
 {
-    const int64_t line = (m->cols >= 32 ? 128 : 16) / (int64_t)m->element_bytes;
-    return m->cols > INT64_MAX - line ? -1 : (m->cols + line - 1) / line * line;
+    const int64_t length = is_transposed(m) ? m->rows : m->cols;
+    const int64_t short_line = serves_i8(m) ? 16 : 16 / (int64_t)m->element_bytes;
+    const int64_t line = length >= 32 ? 128 / (int64_t)m->element_bytes : short_line;
+    return length > INT64_MAX - line ? -1 : (length + line - 1) / line * line;
+}
+
+/** How many rows are stored: of what int8 products read or write in multiples of 16, from any row of a window on.
+ */
+static int64_t padded_rows(const nmodgpu_matrix *m)
+{
+    const int64_t rows = is_transposed(m) ? m->cols : m->rows;
+    const int64_t window = m->representation == NMODGPU_PLANES ? 15 : 0;
+    return serves_i8(m) && rows <= INT64_MAX - 30 ? (rows + window + 15) / 16 * 16 : rows;
 }
 
 /** False when the size is beyond 63 bits. */
 static bool shape(const nmodgpu_matrix *m, int64_t *stride, int64_t *plane, int64_t *bytes)
 {
     *stride = padded_stride(m);
-    return *stride >= 0 && !__builtin_mul_overflow(*stride, m->rows, plane) &&
+    return *stride >= 0 && !__builtin_mul_overflow(*stride, padded_rows(m), plane) &&
            !__builtin_mul_overflow(*plane, (int64_t)m->planes, bytes) &&
            !__builtin_mul_overflow(*bytes, (int64_t)m->element_bytes, bytes);
 }
 
+/** int8 planes, and their sums of one byte, belong to a plan. */
 static bool describable(const nmodgpu_matrix *m)
 {
-    return m->rows >= 0 && m->cols >= 0 && m->planes >= 1 && (m->element_bytes == 4 || m->element_bytes == 8);
+    return m->rows >= 0 && m->cols >= 0 && m->planes >= 1 &&
+           (m->element_bytes == 4 || m->element_bytes == 8 ||
+            (m->element_bytes == 1 && m->representation != NMODGPU_WORDS && m->plan));
 }
 
 uint64_t nmodgpu_cuda_matrix_bytes(const nmodgpu_matrix *matrix)
@@ -56,7 +84,7 @@ nmodgpu_status nmodgpu_cuda_matrix_alloc(nmodgpu_queue *queue, nmodgpu_matrix *m
     matrix->device = queue->device->index;
     matrix->stride = stride;
     matrix->plane_stride = plane;
-    matrix->transposed = false;
+    matrix->transposed = is_transposed(matrix);
     matrix->row_table = NULL;
     for (int g = 0; g < NMODGPU_MAX_SUMS; g++)
         matrix->inner_used[g] = 0;

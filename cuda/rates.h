@@ -14,6 +14,7 @@ typedef struct nmodgpu_cuda_traits {
     double clock_hertz;        /**< highest, of the processors */
     double memory_clock_hertz; /**< highest; two transfers a cycle */
     double bus_bytes;          /**< width of the memory's bus */
+    bool fused;                /**< nmodgpu_launch_fused runs there */
 } nmodgpu_cuda_traits;
 
 nmodgpu_rates nmodgpu_cuda_rates(const nmodgpu_cuda_traits *traits);

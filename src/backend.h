@@ -168,8 +168,9 @@ typedef struct nmodgpu_backend {
     nmodgpu_status (*prepare)(nmodgpu_queue *queue, nmodgpu_matrix *planes, const nmodgpu_matrix *words);
     /** For every sum plane g in sum_mask: S_g <- (accumulate ? S_g : 0) + sum over terms (l, r, g) of L_l * R_r.
      *  left (m x kk) and right (kk x n) are prepared operands or windows of them, of int8 planes windows that
-     *  begin at a multiple of 16 along the inner dimension (else NMODGPU_EINVAL).  Sums of one byte stay reduced.
-     * The caller keeps inner_used[g] + kk <= lambda[g]; the backend updates inner_used. */
+     *  begin and end at multiples of 16 along the inner dimension (else NMODGPU_EINVAL), or end with the operand.
+     * Sums of one byte stay reduced. The caller keeps inner_used[g] + kk <= lambda[g]; the backend updates
+     * inner_used. */
     nmodgpu_status (*multiply_accumulate)(nmodgpu_queue *queue, nmodgpu_matrix *sums, uint64_t sum_mask,
                                           const nmodgpu_matrix *left, const nmodgpu_matrix *right, bool accumulate);
     /** out <- (base ? base : 0) + sign * (sum over g in sum_mask of coefficient[g] * S_g) mod p, canonical.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later
  *
  * A plan says how one exact product is computed from machine products, and proves that it is exact.
- * It is plain data: the planner (plan_f64.c) makes it, the core schedules it, backends obey it.
+ * It is plain data: the planner (plan_f64.c, plan_i8.c) makes it, the core schedules it, backends obey it.
  *
  * The mathematics stands in doc/algorithms.md.  In short: each operand becomes a few PLANES of small
  * integers (balanced digits, sums of digits for Karatsuba, or residues modulo small moduli); each TERM
@@ -64,10 +64,12 @@ typedef struct nmodgpu_plan {
     /** DIGITS: A*B = sum over g of coefficient[g] * sum plane g, modulo the modulus. */
     uint64_t coefficient[NMODGPU_MAX_SUMS];
     uint64_t weight[NMODGPU_MAX_SUMS]; /**< largest growth of sum plane g per unit of inner length */
-    int64_t lambda[NMODGPU_MAX_SUMS];  /**< inner length for which sum plane g is proven exact */
-    int64_t block[NMODGPU_MAX_SUMS];   /**< inner length taken between reductions, <= lambda */
-    double seconds;                    /**< predicted time with operands and result on the device */
-    char name[48];                     /**< for people: "f64(2,3) base 2^25,2^17" */
+    /** Inner length for which sum plane g is proven exact; RESIDUES: and the residues' recombination, which takes
+     *  all sums together, so that lambda and block are the same for all. */
+    int64_t lambda[NMODGPU_MAX_SUMS];
+    int64_t block[NMODGPU_MAX_SUMS]; /**< inner length taken between reductions, <= lambda */
+    double seconds;                  /**< predicted time with operands and result on the device */
+    char name[48];                   /**< for people: "f64(2,3) base 2^25,2^17", "i8 crt(10) bytes" */
 } nmodgpu_plan;
 
 #endif

@@ -218,6 +218,7 @@ static bool fill_structure(const nmodgpu_f64_cursor *c, nmodgpu_f64_candidate ca
         return false;
     plan->number = NMODGPU_F64;
     plan->encoding = NMODGPU_DIGITS;
+    plan->sum_bytes = 8;
     plan->modulus = c->p;
     plan->m = c->m;
     plan->k = c->k;

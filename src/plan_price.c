@@ -21,49 +21,109 @@ static double word_bytes(uint64_t p)
     return p < (1ULL << 32) ? 4 : 8;
 }
 
-/** Entries of C that the device works on as if tiles and rounds of tiles were full.  Libraries take smaller
- *  tiles for the last round, so only half of its idle part counts. */
-static double padded_entries(int64_t m, int64_t n, const nmodgpu_rates *rates)
+/** What one kind of GEMM costs on a device. */
+typedef struct gemm_rates {
+    double flops, k_half, tile_rows, tile_cols;
+} gemm_rates;
+
+/** Entries of C that the device works on for each of `planes` products at once, as if tiles and rounds of tiles
+ *  were full.  Libraries take smaller tiles for the last round, so only half of its idle part counts. */
+static double padded_entries(int64_t m, int64_t n, double planes, const gemm_rates *gemm, double processors)
 {
-    const double rows = positive(rates->f64_tile_rows, 1);
-    const double cols = positive(rates->f64_tile_cols, 1);
-    const double processors = positive(rates->processors, 1);
-    const double rounds = ceil((double)m / rows) * ceil((double)n / cols) / processors;
+    const double rounds =
+        ceil((double)m / gemm->tile_rows) * ceil((double)n / gemm->tile_cols) * planes / processors;
     const double paid = rounds < 1 ? 1 : (rounds + ceil(rounds)) / 2;
-    return paid * processors * rows * cols;
+    return paid * processors * gemm->tile_rows * gemm->tile_cols / planes;
 }
 
-nmodgpu_price nmodgpu_price_make(uint64_t p, int64_t m, int64_t k, int64_t n, const nmodgpu_rates *rates)
+static void price_gemms(nmodgpu_price *price, int64_t m, int64_t n, double planes, const gemm_rates *gemm,
+                        const nmodgpu_rates *rates)
+{
+    const double entries = padded_entries(m, n, planes, gemm, positive(rates->processors, 1));
+    price->per_inner = 2 * entries / positive(gemm->flops, 1);
+    price->per_gemm = price->per_inner * positive(gemm->k_half, 0);
+    price->per_launch = positive(rates->gemm_start, 0);
+}
+
+/** All but the GEMMs and what arithmetic takes. */
+static nmodgpu_price price_passes(uint64_t p, int64_t m, int64_t k, int64_t n, double plane_bytes, double sum_bytes,
+                                  const nmodgpu_rates *rates)
 {
     const double per_byte = 1 / positive(rates->pass_bytes, 1);
     const double left = (double)m * (double)k * per_byte;
     const double right = (double)k * (double)n * per_byte;
     const double result = (double)m * (double)n * per_byte;
-    nmodgpu_price price = {.k = k};
-    price.per_inner = 2 * padded_entries(m, n, rates) / positive(rates->f64_flops, 1);
-    price.per_gemm = price.per_inner * positive(rates->f64_k_half, 0) + positive(rates->gemm_start, 0);
-    price.per_pass = positive(rates->pass_start, 0);
-    price.left_words = word_bytes(p) * left;
-    price.right_words = word_bytes(p) * right;
-    price.result_words = word_bytes(p) * result;
-    price.left_plane = 8 * left;
-    price.right_plane = 8 * right;
-    price.sum_plane = 8 * result;
+    return (nmodgpu_price){
+        .k = k,
+        .per_pass = positive(rates->pass_start, 0),
+        .left_words = word_bytes(p) * left,
+        .right_words = word_bytes(p) * right,
+        .result_words = word_bytes(p) * result,
+        .left_plane = plane_bytes * left,
+        .right_plane = plane_bytes * right,
+        .sum_plane = sum_bytes * result,
+    };
+}
+
+bool nmodgpu_price_offers(const nmodgpu_rates *rates, uint32_t sum_bytes)
+{
+    switch (sum_bytes) {
+    case 1:
+        return rates->i8_fused_flops > 0;
+    case 4:
+        return rates->i8_flops > 0;
+    default:
+        return true;
+    }
+}
+
+nmodgpu_price nmodgpu_price_f64(uint64_t p, int64_t m, int64_t k, int64_t n, const nmodgpu_rates *rates)
+{
+    const gemm_rates gemm = {rates->f64_flops, rates->f64_k_half, positive(rates->f64_tile_rows, 1),
+                             positive(rates->f64_tile_cols, 1)};
+    nmodgpu_price price = price_passes(p, m, k, n, 8, 8, rates);
+    price_gemms(&price, m, n, 1, &gemm, rates);
     if (p >> INTEGER_ROAD_BITS && rates->integer_sums > 0)
         price.sum_plane = fmax(price.sum_plane, (double)m * (double)n / rates->integer_sums);
     return price;
 }
 
-/** Counts of machine work: GEMMs with their inner lengths added up, passes over C, sum planes read. */
-static double price_counts(const nmodgpu_price *price, uint32_t left_planes, uint32_t right_planes, double inner,
-                           double gemms, double passes, double reads)
+static nmodgpu_price price_i8(const nmodgpu_plan *plan, const nmodgpu_rates *rates)
 {
-    const double conversion = 2 * price->per_pass + price->left_words + left_planes * price->left_plane +
-                              price->right_words + right_planes * price->right_plane;
-    const double products = inner * price->per_inner + gemms * price->per_gemm;
+    const bool fused = plan->sum_bytes == 1;
+    const double tile = positive(rates->i8_tile, 1);
+    const gemm_rates gemm = {fused ? rates->i8_fused_flops : rates->i8_flops,
+                             fused ? rates->i8_fused_k_half : rates->i8_k_half, tile, tile};
+    const double m = (double)plan->m, k = (double)plan->k, n = (double)plan->n;
+    nmodgpu_price price = price_passes(plan->modulus, plan->m, plan->k, plan->n, 1, plan->sum_bytes, rates);
+    price_gemms(&price, plan->m, plan->n, fused ? plan->terms : 1, &gemm, rates);
+    price.together = fused;
+    if (rates->residues > 0) {
+        price.left_work = m * k / rates->residues;
+        price.right_work = k * n / rates->residues;
+        price.sum_plane = fmax(price.sum_plane, m * n / rates->residues);
+    }
+    return price;
+}
+
+/** Counts of machine work: GEMMs with their inner lengths added up, their launches, passes over C, sum planes
+ *  read. */
+typedef struct counts {
+    double left_planes, right_planes, inner, gemms, launches, passes, reads;
+} counts;
+
+static double price_counts(const nmodgpu_price *price, const counts *c)
+{
+    const double left =
+        fmax(price->left_words + c->left_planes * price->left_plane, c->left_planes * price->left_work);
+    const double right =
+        fmax(price->right_words + c->right_planes * price->right_plane, c->right_planes * price->right_work);
+    const double conversion = 2 * price->per_pass + left + right;
+    const double products =
+        c->inner * price->per_inner + c->gemms * price->per_gemm + c->launches * price->per_launch;
     /* Every pass writes words of C; every pass but the first reads them too. */
     const double reductions =
-        passes * price->per_pass + (2 * passes - 1) * price->result_words + reads * price->sum_plane;
+        c->passes * price->per_pass + (2 * c->passes - 1) * price->result_words + c->reads * price->sum_plane;
     const double seconds = conversion + products + reductions;
     return seconds >= 0 ? seconds : INFINITY; /* senseless rates must not upset the order of plans */
 }
@@ -84,19 +144,28 @@ double nmodgpu_price_plan(const nmodgpu_price *price, const nmodgpu_plan *plan)
     }
     for (uint32_t t = 0; t < plan->terms; t++)
         gemms += blocks[plan->term[t].sum];
-    return price_counts(price, plan->left.planes, plan->right.planes, (double)plan->terms * (double)price->k,
-                        (double)gemms, (double)passes, (double)reads);
+    const counts c = {plan->left.planes,
+                      plan->right.planes,
+                      (double)plan->terms * (double)price->k,
+                      (double)gemms,
+                      (double)(price->together ? passes : gemms),
+                      (double)passes,
+                      (double)reads};
+    return price_counts(price, &c);
 }
 
 double nmodgpu_price_least(const nmodgpu_price *price, uint32_t left_planes, uint32_t right_planes, uint32_t terms,
                            uint32_t sums)
 {
-    return price_counts(price, left_planes, right_planes, (double)terms * (double)price->k, terms, 1, sums);
+    const counts c = {left_planes, right_planes, (double)terms * (double)price->k, terms, terms, 1, sums};
+    return price_counts(price, &c);
 }
 
 double nmodgpu_plan_seconds(const nmodgpu_plan *plan, const nmodgpu_rates *rates)
 {
-    const nmodgpu_price price = nmodgpu_price_make(plan->modulus, plan->m, plan->k, plan->n, rates);
+    const nmodgpu_price price = plan->number == NMODGPU_I8
+                                    ? price_i8(plan, rates)
+                                    : nmodgpu_price_f64(plan->modulus, plan->m, plan->k, plan->n, rates);
     return nmodgpu_price_plan(&price, plan);
 }
 

@@ -8,11 +8,13 @@
 #include "backend.h"
 #include "plan.h"
 
-/** What a shape and a device make of a plan's counts; worked out once a product. */
+/** What a shape and a device make of a plan's counts; worked out once for plans of one kind. */
 typedef struct nmodgpu_price {
     int64_t k;
+    bool together;     /**< one launch multiplies all planes */
     double per_inner;  /**< seconds of one GEMM per unit of inner length */
     double per_gemm;   /**< seconds of one GEMM however short its inner length */
+    double per_launch; /**< seconds to start a GEMM, or all of a step together */
     double per_pass;   /**< seconds of one conversion or reduction however small */
     double left_words; /**< seconds to read or write the left operand's words once, and so on */
     double right_words;
@@ -20,14 +22,20 @@ typedef struct nmodgpu_price {
     double left_plane;
     double right_plane;
     double sum_plane;
+    double left_work; /**< seconds of arithmetic for one left plane: counts where memory is sooner */
+    double right_work;
 } nmodgpu_price;
 
-nmodgpu_price nmodgpu_price_make(uint64_t p, int64_t m, int64_t k, int64_t n, const nmodgpu_rates *rates);
+/** Whether the device has products of that kind at all: 8 bytes a sum for doubles, 4 or 1 for int8. */
+bool nmodgpu_price_offers(const nmodgpu_rates *rates, uint32_t sum_bytes);
 
-/** Seconds of that plan for operands on the device. */
+/** For plans in double precision. */
+nmodgpu_price nmodgpu_price_f64(uint64_t p, int64_t m, int64_t k, int64_t n, const nmodgpu_rates *rates);
+
+/** Seconds of that plan, of the price's kind, for operands on the device. */
 double nmodgpu_price_plan(const nmodgpu_price *price, const nmodgpu_plan *plan);
 
-/** No plan with at least these counts is sooner: that of a single block. */
+/** No plan in double precision with at least these counts is sooner: that of a single block. */
 double nmodgpu_price_least(const nmodgpu_price *price, uint32_t left_planes, uint32_t right_planes, uint32_t terms,
                            uint32_t sums);
 

@@ -5,17 +5,33 @@
 #include <string.h>
 
 #include "plan_f64.h"
+#include "plan_i8.h"
 #include "plan_price.h"
 
 #define MAX_INNER ((int64_t)1 << 31)
 /* 27 families, at most three bases a side. */
-#define MAX_CANDIDATES (27 * 9)
+#define MAX_CANDIDATES (NMODGPU_I8_KINDS + 27 * 9)
+
+/** Names a plan of either number type, without making it. */
+typedef struct candidate {
+    nmodgpu_number number;
+    nmodgpu_i8_kind kind; /**< of I8 */
+    nmodgpu_f64_candidate f64;
+} candidate;
 
 typedef struct ranked {
     double seconds;
     size_t order; /**< as found; decides between equals, so that the order is always the same */
-    nmodgpu_f64_candidate candidate;
+    candidate of;
 } ranked;
+
+typedef struct search {
+    uint64_t p;
+    int64_t m, k, n;
+    const nmodgpu_rates *rates;
+    nmodgpu_f64_cursor cursor;
+    nmodgpu_price price; /**< of plans in double precision */
+} search;
 
 uint64_t nmodgpu_number_limit(nmodgpu_number number)
 {
@@ -27,16 +43,52 @@ static bool possible(uint64_t p, int64_t m, int64_t k, int64_t n)
     return p > 1 && m >= 1 && k >= 1 && n >= 1;
 }
 
+static void search_begin(search *s, uint64_t p, int64_t m, int64_t k, int64_t n, const nmodgpu_rates *rates)
+{
+    s->p = p;
+    s->m = m;
+    s->k = k;
+    s->n = n;
+    s->rates = rates;
+    s->price = nmodgpu_price_f64(p, m, k, n, rates);
+    nmodgpu_f64_begin(&s->cursor, p, m, k, n);
+}
+
+/** The int8 plan of that kind with its seconds, if there is one and the device serves it. */
+static bool try_i8(const search *s, nmodgpu_i8_kind kind, nmodgpu_plan *plan)
+{
+    if (!nmodgpu_price_offers(s->rates, nmodgpu_i8_sum_bytes(kind)) ||
+        !nmodgpu_i8_plan(plan, kind, s->p, s->m, s->k, s->n))
+        return false;
+    plan->seconds = nmodgpu_plan_seconds(plan, s->rates);
+    return true;
+}
+
+static void make_plan(const search *s, const ranked *r, nmodgpu_plan *plan)
+{
+    if (r->of.number == NMODGPU_I8)
+        nmodgpu_i8_plan(plan, r->of.kind, s->p, s->m, s->k, s->n);
+    else
+        nmodgpu_f64_plan(&s->cursor, r->of.f64, plan);
+    plan->seconds = r->seconds;
+}
+
 /** All candidates, in the order found; at most MAX_CANDIDATES. */
-static size_t find_all(ranked *found, nmodgpu_f64_cursor *cursor, const nmodgpu_price *price)
+static size_t find_all(ranked *found, search *s)
 {
     size_t count = 0;
     nmodgpu_plan plan;
-    while (nmodgpu_f64_family_next(cursor)) {
-        nmodgpu_f64_candidate candidate;
-        if (!nmodgpu_f64_try(cursor, &plan, &candidate))
+    for (nmodgpu_i8_kind kind = 0; kind < NMODGPU_I8_KINDS; kind++) {
+        if (!try_i8(s, kind, &plan))
             continue;
-        found[count] = (ranked){nmodgpu_price_plan(price, &plan), count, candidate};
+        found[count] = (ranked){plan.seconds, count, {.number = NMODGPU_I8, .kind = kind}};
+        count++;
+    }
+    while (nmodgpu_f64_family_next(&s->cursor)) {
+        candidate c = {.number = NMODGPU_F64};
+        if (!nmodgpu_f64_try(&s->cursor, &plan, &c.f64))
+            continue;
+        found[count] = (ranked){nmodgpu_price_plan(&s->price, &plan), count, c};
         count++;
     }
     return count;
@@ -55,66 +107,82 @@ size_t nmodgpu_plan_list(nmodgpu_plan *plans, size_t capacity, uint64_t p, int64
                          const nmodgpu_rates *rates)
 {
     ranked found[MAX_CANDIDATES];
-    nmodgpu_f64_cursor cursor;
+    search s;
     if (!possible(p, m, k, n) || k > MAX_INNER)
         return 0;
-    const nmodgpu_price price = nmodgpu_price_make(p, m, k, n, rates);
-    nmodgpu_f64_begin(&cursor, p, m, k, n);
-    const size_t count = find_all(found, &cursor, &price);
+    search_begin(&s, p, m, k, n, rates);
+    const size_t count = find_all(found, &s);
     qsort(found, count, sizeof found[0], sooner);
-    for (size_t i = 0; i < count && i < capacity; i++) {
-        nmodgpu_f64_plan(&cursor, found[i].candidate, &plans[i]);
-        plans[i].seconds = found[i].seconds;
-    }
+    for (size_t i = 0; i < count && i < capacity; i++)
+        make_plan(&s, &found[i], &plans[i]);
     return count;
 }
 
-static bool name_begins_with(const nmodgpu_f64_cursor *cursor, nmodgpu_f64_candidate candidate, const char *prefix)
+static bool begins_with(const char *name, const char *prefix)
 {
-    char name[sizeof((nmodgpu_plan *)NULL)->name];
-    nmodgpu_f64_name(cursor, candidate, name, sizeof name);
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/** The first of the soonest candidates; leaves out families that cannot be sooner than what it has. */
-static bool find_best(ranked *best, nmodgpu_f64_cursor *cursor, const nmodgpu_price *price, const char *prefix)
+/** All zero, there is none. */
+static bool is_found(const ranked *best)
 {
-    bool any = false;
+    return best->of.number != 0;
+}
+
+/** *best becomes this one if it is sooner, or the first. */
+static void offer(ranked *best, double seconds, candidate of)
+{
+    if (!is_found(best) || seconds < best->seconds)
+        *best = (ranked){seconds, 0, of};
+}
+
+static void find_best_i8(ranked *best, const search *s, const char *prefix)
+{
+    nmodgpu_plan plan;
+    for (nmodgpu_i8_kind kind = 0; kind < NMODGPU_I8_KINDS; kind++)
+        if (try_i8(s, kind, &plan) && (!prefix || begins_with(plan.name, prefix)))
+            offer(best, plan.seconds, (candidate){.number = NMODGPU_I8, .kind = kind});
+}
+
+static bool f64_begins_with(const search *s, nmodgpu_f64_candidate f64, const char *prefix)
+{
+    char name[sizeof((nmodgpu_plan *)NULL)->name];
+    nmodgpu_f64_name(&s->cursor, f64, name, sizeof name);
+    return begins_with(name, prefix);
+}
+
+/** Leaves out families that cannot be sooner than what there is. */
+static void find_best_f64(ranked *best, search *s, const char *prefix)
+{
     nmodgpu_plan plan;
     const nmodgpu_f64_family *family;
-    while ((family = nmodgpu_f64_family_next(cursor))) {
-        nmodgpu_f64_candidate candidate;
-        if (any && nmodgpu_price_least(price, family->left_planes, family->right_planes, family->terms,
-                                       family->least_sums) > best->seconds) {
-            nmodgpu_f64_family_skip(cursor);
+    while ((family = nmodgpu_f64_family_next(&s->cursor))) {
+        candidate c = {.number = NMODGPU_F64};
+        if (is_found(best) && nmodgpu_price_least(&s->price, family->left_planes, family->right_planes,
+                                                  family->terms, family->least_sums) > best->seconds) {
+            nmodgpu_f64_family_skip(&s->cursor);
             continue;
         }
-        if (!nmodgpu_f64_try(cursor, &plan, &candidate))
+        if (!nmodgpu_f64_try(&s->cursor, &plan, &c.f64) || (prefix && !f64_begins_with(s, c.f64, prefix)))
             continue;
-        if (prefix && !name_begins_with(cursor, candidate, prefix))
-            continue;
-        const double seconds = nmodgpu_price_plan(price, &plan);
-        if (!any || seconds < best->seconds)
-            *best = (ranked){seconds, 0, candidate};
-        any = true;
+        offer(best, nmodgpu_price_plan(&s->price, &plan), c);
     }
-    return any;
 }
 
 nmodgpu_status nmodgpu_plan_best(nmodgpu_plan *plan, uint64_t p, int64_t m, int64_t k, int64_t n,
                                  const nmodgpu_rates *rates, const char *name)
 {
-    ranked best;
-    nmodgpu_f64_cursor cursor;
+    ranked best = {0};
+    search s;
     if (!possible(p, m, k, n))
         return NMODGPU_EINVAL;
     if (k > MAX_INNER)
         return NMODGPU_DECLINED;
-    const nmodgpu_price price = nmodgpu_price_make(p, m, k, n, rates);
-    nmodgpu_f64_begin(&cursor, p, m, k, n);
-    if (!find_best(&best, &cursor, &price, name))
+    search_begin(&s, p, m, k, n, rates);
+    find_best_i8(&best, &s, name);
+    find_best_f64(&best, &s, name);
+    if (!is_found(&best))
         return NMODGPU_DECLINED;
-    nmodgpu_f64_plan(&cursor, best.candidate, plan);
-    plan->seconds = best.seconds;
+    make_plan(&s, &best, plan);
     return NMODGPU_OK;
 }

@@ -34,7 +34,7 @@ nmodgpu_matrix nmodgpu_sums_matrix(const nmodgpu_plan *plan, int64_t rows, int64
         .rows = rows,
         .cols = cols,
         .modulus = plan->modulus,
-        .element_bytes = plan->number == NMODGPU_F64 ? 8 : 4,
+        .element_bytes = plan->sum_bytes,
         .planes = plan->sums,
         .plan = plan,
     };

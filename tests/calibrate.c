@@ -117,6 +117,7 @@ int main(int argc, char **argv)
         return calibrate_emulation(queue);
     calibrate_copies(queue, LARGEST);
     calibrate_passes(queue->stream, LARGEST);
+    calibrate_passes_i8(queue->stream, LARGEST);
     const int count = calibrate_gemm(queue, samples);
     calibrate_fit(samples, count, (int)info.rates.processors);
     calibrated->queue_close(queue, false);

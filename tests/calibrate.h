@@ -62,6 +62,10 @@ int calibrate_gemm(nmodgpu_queue *queue, gemm_sample *samples);
 void calibrate_fit(const gemm_sample *samples, int count, int processors);
 /** calibrate_passes.c: bandwidth of the conversion and reduction kernels, cost of launches. */
 void calibrate_passes(cudaStream_t stream, int64_t n);
+/** Seconds that a launch takes: the best of four batches of five. */
+double calibrate_pass(cudaStream_t stream, cudaError_t (*launch)(cudaStream_t, const void *), const void *pass);
+/** calibrate_passes_i8.c: the same for the passes of the int8 engine. */
+void calibrate_passes_i8(cudaStream_t stream, int64_t n);
 /** calibrate_copies.c: import and export in every layout, round trips. */
 void calibrate_copies(nmodgpu_queue *queue, int64_t n);
 /** calibrate_emulation.c: whether the environment makes cuBLAS emulate double precision, by way of asking.

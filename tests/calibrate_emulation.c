@@ -87,7 +87,9 @@ static const way ways[] = {
 /** Row-major for the backend: C = A B by columns is C^T = B^T A^T by rows. */
 static cublasStatus_t backend_product(nmodgpu_queue *queue, const double *a, const double *b, double *c)
 {
-    const nmodgpu_gemm g = {.m = SIZE,
+    const nmodgpu_gemm g = {.number = NMODGPU_F64,
+                            .batch = 1,
+                            .m = SIZE,
                             .k = SIZE,
                             .n = SIZE,
                             .a = b,

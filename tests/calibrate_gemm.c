@@ -15,7 +15,9 @@ typedef struct bench {
 
 static double batch_seconds(const bench *x, int64_t size, int64_t k, double beta, int repeat)
 {
-    const nmodgpu_gemm g = {.m = size,
+    const nmodgpu_gemm g = {.number = NMODGPU_F64,
+                            .batch = 1,
+                            .m = size,
                             .k = k,
                             .n = size,
                             .a = x->a,
@@ -24,7 +26,7 @@ static double batch_seconds(const bench *x, int64_t size, int64_t k, double beta
                             .a_stride = k,
                             .b_stride = size,
                             .c_stride = size,
-                            .beta = beta};
+                            .accumulate = (beta) != 0};
     float milliseconds;
     CUDA_OK(cudaEventRecord(x->from, x->queue->stream));
     for (int r = 0; r < repeat; r++)

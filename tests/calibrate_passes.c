@@ -7,7 +7,6 @@
 
 typedef struct passes {
     cudaStream_t stream;
-    cudaEvent_t from, to;
     double *planes; /* up to six planes of n x n */
     void *words;
     int64_t n;
@@ -29,18 +28,23 @@ static nmodgpu_plan digits_plan(uint64_t p, uint32_t planes, uint32_t sums)
     return plan;
 }
 
-static double seconds_of(const passes *x, cudaError_t (*launch)(cudaStream_t, const void *), const void *pass)
+double calibrate_pass(cudaStream_t stream, cudaError_t (*launch)(cudaStream_t, const void *), const void *pass)
 {
+    cudaEvent_t from, to;
     float milliseconds, best = 1e9f;
+    CUDA_OK(cudaEventCreate(&from));
+    CUDA_OK(cudaEventCreate(&to));
     for (int r = 0; r < 4; r++) {
-        CUDA_OK(cudaEventRecord(x->from, x->stream));
+        CUDA_OK(cudaEventRecord(from, stream));
         for (int i = 0; i < 5; i++)
-            CUDA_OK(launch(x->stream, pass));
-        CUDA_OK(cudaEventRecord(x->to, x->stream));
-        CUDA_OK(cudaEventSynchronize(x->to));
-        CUDA_OK(cudaEventElapsedTime(&milliseconds, x->from, x->to));
+            CUDA_OK(launch(stream, pass));
+        CUDA_OK(cudaEventRecord(to, stream));
+        CUDA_OK(cudaEventSynchronize(to));
+        CUDA_OK(cudaEventElapsedTime(&milliseconds, from, to));
         best = milliseconds < best ? milliseconds : best;
     }
+    CUDA_OK(cudaEventDestroy(from));
+    CUDA_OK(cudaEventDestroy(to));
     return best / 5e3;
 }
 
@@ -75,7 +79,7 @@ static void measure_prepare(const passes *x)
             nmodgpu_prepare_pass pass =
                 prepare_pass(x, bytes == 8 ? (1ULL << 50) - 27 : (1ULL << 31) - 1, planes, bytes);
             const double moved = (double)x->n * (double)x->n * (bytes + 8.0 * planes);
-            const double t = seconds_of(x, launch_prepare, &pass);
+            const double t = calibrate_pass(x->stream, launch_prepare, &pass);
             printf("  %u-byte words to %u planes: %8.1f (%.2f)\n", bytes, planes, t * 1e6, moved / t / 1e12);
         }
 }
@@ -93,7 +97,7 @@ static void measure_reduce(const passes *x, uint64_t p, uint32_t sums, uint32_t 
     pass.base_bytes = base_bytes;
     pass.stride = pass.out_stride = pass.base_stride = pass.rows = pass.cols = x->n;
     const double moved = (double)x->n * (double)x->n * (out_bytes + base_bytes + 8.0 * sums);
-    const double t = seconds_of(x, launch_reduce, &pass);
+    const double t = calibrate_pass(x->stream, launch_reduce, &pass);
     printf("  %s road, %u sums, base %u, out %u bytes: %8.1f (%.2f)\n", pass.how.use_double ? "double " : "integer",
            sums, base_bytes, out_bytes, t * 1e6, moved / t / 1e12);
 }
@@ -133,8 +137,6 @@ static void measure_launches(const passes *x)
 void calibrate_passes(cudaStream_t stream, int64_t n)
 {
     passes x = {.stream = stream, .n = n};
-    CUDA_OK(cudaEventCreate(&x.from));
-    CUDA_OK(cudaEventCreate(&x.to));
     CUDA_OK(cudaMalloc((void **)&x.planes, (size_t)n * (size_t)n * 8 * 6));
     CUDA_OK(cudaMalloc(&x.words, (size_t)n * (size_t)n * 8));
     CUDA_OK(cudaMemset(x.planes, 0, (size_t)n * (size_t)n * 8 * 6));
@@ -147,6 +149,4 @@ void calibrate_passes(cudaStream_t stream, int64_t n)
     measure_reductions(&x);
     CUDA_OK(cudaFree(x.planes));
     CUDA_OK(cudaFree(x.words));
-    CUDA_OK(cudaEventDestroy(x.from));
-    CUDA_OK(cudaEventDestroy(x.to));
 }

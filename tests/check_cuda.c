@@ -35,40 +35,50 @@ static void close_backend(void)
 }
 
 /** With every call failing once, alone or with all that follow: a status, no leak, and then a right product. */
-static void sweep_failures(int error, bool onwards)
+static void sweep_failures(sample *s, int error, bool onwards)
 {
     char when[96];
-    sample s;
-    make_sample(&s);
-    OK(run_sample(&s));
+    OK(run_sample(s));
     nmodgpu_cuda_queues_drop(0);
     int failures = 0;
     for (int64_t n = 1;; n++) {
         standin_fail_call(n, error, onwards);
-        const nmodgpu_status status = run_sample(&s);
+        const nmodgpu_status status = run_sample(s);
         const bool reached = standin_calls() >= n;
         standin_fail_call(0, 0, false);
         snprintf(when, sizeof when, "call %lld failing with %d%s", (long long)n, error, onwards ? " onwards" : "");
         if (status == NMODGPU_OK)
-            harness_compare(&s.d, s.expected, when);
+            harness_compare(&s->d, s->expected, when);
         ck_assert_msg(status == NMODGPU_OK || harness_lines() > 0, "%s: nothing was logged", when);
         failures += status != NMODGPU_OK;
         check_clean(when);
-        OK(run_sample(&s));
-        harness_compare(&s.d, s.expected, when);
+        OK(run_sample(s));
+        harness_compare(&s->d, s->expected, when);
         nmodgpu_cuda_queues_drop(0);
         if (!reached)
             break;
     }
     ck_assert_msg(failures > 60, "only %d calls could fail", failures);
-    free_sample(&s);
+    free_sample(s);
 }
 
 START_TEST(a_failing_call_is_survived)
 {
     static const int errors[] = {cudaErrorMemoryAllocation, cudaErrorNotSupported, cudaErrorInvalidValue,
                                  cudaErrorNotSupported};
-    sweep_failures(errors[_i], _i & 1);
+    sample s;
+    make_sample(&s);
+    sweep_failures(&s, errors[_i], _i & 1);
+}
+END_TEST
+
+/** int32 sums and sums of bytes. */
+START_TEST(a_failing_call_is_survived_in_int8)
+{
+    sample s;
+    standin.major = 9;
+    make_sample_i8(&s, _i & 1 ? NMODGPU_I8_CRT_BYTES : NMODGPU_I8_CRT_SUMS);
+    sweep_failures(&s, cudaErrorNotSupported, _i & 2);
 }
 END_TEST
 
@@ -236,6 +246,13 @@ static void slow_streams(void)
     open_backend();
 }
 
+/** As on compute capability 9.0, where a kernel of ours serves besides cuBLASLt. */
+static void with_sums_of_bytes(void)
+{
+    standin.major = 9;
+    open_backend();
+}
+
 static void no_pools(void)
 {
     standin.pools = false;
@@ -301,6 +318,7 @@ static TCase *failure_cases(void)
     tcase_set_timeout(tc, 120);
     tcase_add_checked_fixture(tc, open_backend, NULL);
     tcase_add_loop_test(tc, a_failing_call_is_survived, 0, 4);
+    tcase_add_loop_test(tc, a_failing_call_is_survived_in_int8, 0, 4);
     tcase_add_loop_test(tc, a_lost_device_is_given_up, 0, 12);
     tcase_add_test(tc, exhausted_memory_is_reported_and_passes);
     tcase_add_test(tc, without_a_native_algorithm_the_pedantic_type_serves);
@@ -338,6 +356,8 @@ int main(void)
     suite_add_tcase(suite, device_kernel_cases(open_backend, close_backend));
     suite_add_tcase(suite, device_queue_cases(open_backend, close_backend));
     suite_add_tcase(suite, device_queue_cases(slow_streams, close_backend));
+    suite_add_tcase(suite, device_i8_cases(open_backend, close_backend));
+    suite_add_tcase(suite, device_i8_cases(with_sums_of_bytes, close_backend));
     suite_add_tcase(suite, failure_cases());
     suite_add_tcase(suite, opening_cases());
     suite_add_tcase(suite, one_case("two devices", two_devices, the_programs_device_stays_current));

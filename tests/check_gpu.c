@@ -115,6 +115,7 @@ int main(void)
     suite_add_tcase(suite, device_product_cases(open_backend, NULL));
     suite_add_tcase(suite, device_kernel_cases(open_backend, NULL));
     suite_add_tcase(suite, device_queue_cases(open_backend, NULL));
+    suite_add_tcase(suite, device_i8_cases(open_backend, NULL));
     SRunner *runner = srunner_create(suite);
     if (srunner_fork_status(runner) != CK_NOFORK)
         suite_add_tcase(suite, device_product_cases(open_with_emulation, NULL));

@@ -113,7 +113,7 @@ START_TEST(grouped_plans_have_fewer_sums_than_terms)
     int grouped = 0;
     for (int round = 0; round < 100; round++) {
         const problem q = random_problem();
-        const size_t count = list_plans(plans, &q);
+        const size_t count = list_f64_plans(plans, &q);
         for (size_t i = 0; i < count; i++) {
             const bool g = strstr(plans[i].name, ")g") != NULL;
             check_plan(g == (plans[i].sums < plans[i].terms), &plans[i]);
@@ -160,8 +160,9 @@ END_TEST
 
 START_TEST(impossible_wishes_are_declined)
 {
-    const problem q = {(1ULL << 61) - 1, 100, 100, 100, random_rates()};
+    problem q = {(1ULL << 61) - 1, 100, 100, 100, random_rates()};
     nmodgpu_plan plan;
+    q.rates.i8_flops = q.rates.i8_fused_flops = 0;
     ck_assert_int_eq(best_of(&plan, &q, "i8"), NMODGPU_DECLINED);
     ck_assert_int_eq(best_of(&plan, &q, "f64(1,1)"), NMODGPU_DECLINED); /* 2^120 is over 2^53 */
     ck_assert_int_eq(best_of(&plan, &q, "f64(3,3)k base 2^99"), NMODGPU_DECLINED);
@@ -302,6 +303,9 @@ int main(void)
     suite_add_tcase(suite, products_case());
     suite_add_tcase(suite, schedule_case());
     suite_add_tcase(suite, verify_case());
+    suite_add_tcase(suite, i8_case());
+    suite_add_tcase(suite, i8_products_case());
+    suite_add_tcase(suite, i8_verify_case());
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     const int failed = srunner_ntests_failed(runner);

@@ -18,13 +18,10 @@ void check_clean(const char *when)
     ck_assert_msg(standin_context_depth() == 0, "%s: %d contexts stay pushed", when, standin_context_depth());
 }
 
-void make_sample(sample *s)
+static const uint64_t p = 2147483647;
+
+static void make_matrices(sample *s)
 {
-    const uint64_t p = 2147483647;
-    if (!harness_plan(&s->plan, p, 2, 2, false))
-        ck_abort_msg("no plan");
-    for (uint32_t g = 0; g < s->plan.sums; g++)
-        s->plan.block[g] = 8;
     s->a = harness_host(12, 11, p, TEST_UNIFORM, LAYOUT_PERMUTED);
     s->b = harness_host(11, 9, p, TEST_UNIFORM, LAYOUT_STRIDE);
     s->c = harness_host(12, 9, p, TEST_UNIFORM, LAYOUT_DENSE);
@@ -33,6 +30,22 @@ void make_sample(sample *s)
         .plan = &s->plan, .a = &s->a.view, .b = &s->b.view, .c = &s->c.view, .d = &s->d.view, .sign = -1};
     s->product.element_bytes = 4;
     harness_expect(s->expected, s->c.plain, -1, s->a.plain, s->b.plain, 12, 11, 9, p);
+}
+
+void make_sample(sample *s)
+{
+    if (!harness_plan(&s->plan, p, 2, 2, false))
+        ck_abort_msg("no plan");
+    for (uint32_t g = 0; g < s->plan.sums; g++)
+        s->plan.block[g] = 8;
+    make_matrices(s);
+}
+
+void make_sample_i8(sample *s, nmodgpu_i8_kind kind)
+{
+    if (!nmodgpu_i8_plan(&s->plan, kind, p, 12, 11, 9))
+        ck_abort_msg("no plan");
+    make_matrices(s);
 }
 
 void free_sample(sample *s)

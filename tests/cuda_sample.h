@@ -6,6 +6,7 @@
 #define NMODGPU_TESTS_CUDA_SAMPLE_H
 
 #include "device_harness.h"
+#include "plan_i8.h"
 
 /** C - A B with reductions in between, scattered rows and 4-byte words. */
 typedef struct sample {
@@ -16,6 +17,8 @@ typedef struct sample {
 } sample;
 
 void make_sample(sample *s);
+/** The same by residues in int8. */
+void make_sample_i8(sample *s, nmodgpu_i8_kind kind);
 void free_sample(sample *s);
 /** On a queue of its own; also uses events and asks for the free memory. */
 nmodgpu_status run_sample(sample *s);

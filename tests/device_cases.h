@@ -17,9 +17,10 @@ typedef struct device_sizes {
 } device_sizes;
 extern device_sizes sizes;
 
-/** Products as a whole, kernels one by one, and operands, queues and threads. */
+/** Products as a whole, kernels one by one, operands, queues and threads; the int8 engine. */
 TCase *device_product_cases(device_setup setup, device_setup end);
 TCase *device_kernel_cases(device_setup setup, device_setup end);
 TCase *device_queue_cases(device_setup setup, device_setup end);
+TCase *device_i8_cases(device_setup setup, device_setup end);
 
 #endif

@@ -136,7 +136,7 @@ nmodgpu_matrix harness_planes(const nmodgpu_plan *plan, nmodgpu_side side, int64
                             .rows = rows,
                             .cols = cols,
                             .modulus = plan->modulus,
-                            .element_bytes = 8,
+                            .element_bytes = plan->number == NMODGPU_I8 ? 1 : 8,
                             .planes = side == NMODGPU_LEFT ? plan->left.planes : plan->right.planes,
                             .side = side,
                             .plan = plan};
@@ -148,7 +148,7 @@ nmodgpu_matrix harness_sums(const nmodgpu_plan *plan, int64_t rows, int64_t cols
                             .rows = rows,
                             .cols = cols,
                             .modulus = plan->modulus,
-                            .element_bytes = 8,
+                            .element_bytes = plan->sum_bytes,
                             .planes = plan->sums,
                             .plan = plan};
 }

@@ -64,6 +64,7 @@ static void begin(nmodgpu_plan *plan, uint64_t p)
     plan->number = NMODGPU_F64;
     plan->encoding = NMODGPU_DIGITS;
     plan->modulus = p;
+    plan->sum_bytes = 8;
 }
 
 /** Products of two bounds must not wrap before they are compared with 2^53. */

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "device_cases.h"
+#include "device_check.h"
 #include "device_harness.h"
 #include "support.h"
 
@@ -18,84 +19,13 @@ static void begin(void)
     seed = test_seed();
 }
 
-typedef struct product_case {
-    int64_t m, k, n;
-    uint64_t p;
-    test_pattern pattern_a, pattern_b;
-    host_layout layout_a, layout_b, layout_c, layout_d;
-    int op; /* 0: A B, 1: C + A B, -1: C - A B */
-} product_case;
-
-static uint32_t words_width(uint64_t p)
-{
-    return p >> 32 || test_below(2) ? 8 : 4;
-}
-
-/** One product by a given plan; every entry compared. */
-static void check_product(const product_case *x, const nmodgpu_plan *plan)
-{
-    char what[256];
-    host_case a = harness_host(x->m, x->k, x->p, x->pattern_a, x->layout_a);
-    host_case b = harness_host(x->k, x->n, x->p, x->pattern_b, x->layout_b);
-    host_case c = harness_host(x->m, x->n, x->p, TEST_UNIFORM, x->layout_c);
-    host_case d = harness_host_result(x->m, x->n, x->p, x->layout_d);
-    uint64_t *expected = malloc((size_t)(x->m * x->n + 1) * sizeof *expected);
-    if (!expected)
-        ck_abort_msg("out of memory");
-    const harness_product product = {.plan = plan,
-                                     .a = &a.view,
-                                     .b = &b.view,
-                                     .c = x->op ? &c.view : NULL,
-                                     .d = &d.view,
-                                     .sign = x->op < 0 ? -1 : 1,
-                                     .element_bytes = words_width(x->p)};
-    snprintf(what, sizeof what,
-             "seed %llu: %lld x %lld x %lld mod %llu, %s by %s, op %d, layouts %d %d %d %d, plan %s",
-             (unsigned long long)seed, (long long)x->m, (long long)x->k, (long long)x->n, (unsigned long long)x->p,
-             test_pattern_name(x->pattern_a), test_pattern_name(x->pattern_b), x->op, x->layout_a, x->layout_b,
-             x->layout_c, x->layout_d, plan->name);
-    const nmodgpu_status status = harness_run_alone(0, &product);
-    ck_assert_msg(status == NMODGPU_OK, "%s: status %d, last line: %s", what, (int)status, harness_last_line());
-    harness_expect(expected, x->op ? c.plain : NULL, x->op < 0 ? -1 : 1, a.plain, b.plain, x->m, x->k, x->n, x->p);
-    harness_compare(&d, expected, what);
-    free(expected);
-    harness_host_free(&a);
-    harness_host_free(&b);
-    harness_host_free(&c);
-    harness_host_free(&d);
-}
-
-/** Small sizes more often than large ones. */
-static int64_t random_size(int64_t most)
-{
-    return (int64_t)test_below(test_below((uint64_t)most + 1) + 1);
-}
-
-static product_case random_case(int64_t most)
-{
-    product_case x = {
-        .m = random_size(most),
-        .k = random_size(most),
-        .n = random_size(most),
-        .p = test_modulus(1 + (unsigned)test_below(64)),
-        .op = (int)test_below(3) - 1,
-    };
-    x.pattern_a = (test_pattern)test_below(TEST_PATTERNS);
-    x.pattern_b = (test_pattern)test_below(TEST_PATTERNS);
-    x.layout_a = (host_layout)test_below(LAYOUTS);
-    x.layout_b = (host_layout)test_below(LAYOUTS);
-    x.layout_c = (host_layout)test_below(LAYOUTS);
-    x.layout_d = (host_layout)test_below(LAYOUTS);
-    return x;
-}
-
 START_TEST(random_products_are_exact)
 {
     for (int i = 0; i < sizes.products; i++) {
         nmodgpu_plan plan;
-        const product_case x = random_case(sizes.usual);
+        const device_product x = device_random_case(sizes.usual);
         harness_random_plan(&plan, x.p);
-        check_product(&x, &plan);
+        device_check(&x, &plan, 1, seed);
     }
 }
 END_TEST
@@ -104,14 +34,14 @@ START_TEST(every_pattern_by_every_pattern_is_exact)
 {
     for (int i = 0; i < TEST_PATTERNS * TEST_PATTERNS; i++) {
         nmodgpu_plan plan;
-        product_case x = random_case(40);
+        device_product x = device_random_case(40);
         x.m += 3;
         x.k += 3;
         x.n += 3;
         x.pattern_a = (test_pattern)(i % TEST_PATTERNS);
         x.pattern_b = (test_pattern)(i / TEST_PATTERNS);
         harness_random_plan(&plan, x.p);
-        check_product(&x, &plan);
+        device_check(&x, &plan, 1, seed);
     }
 }
 END_TEST
@@ -120,12 +50,12 @@ START_TEST(empty_and_tiny_shapes)
 {
     for (int i = 0; i < 64; i++) {
         nmodgpu_plan plan;
-        product_case x = random_case(2);
+        device_product x = device_random_case(2);
         x.m = i & 3;
         x.k = i >> 2 & 3;
         x.n = i >> 4 & 3;
         harness_random_plan(&plan, x.p);
-        check_product(&x, &plan);
+        device_check(&x, &plan, 1, seed);
     }
 }
 END_TEST
@@ -136,7 +66,7 @@ START_TEST(sums_reach_their_bounds)
     static const unsigned bits[] = {20, 24, 31, 40, 50, 63, 64};
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
         nmodgpu_plan plan;
-        product_case x = random_case(1);
+        device_product x = device_random_case(1);
         x.p = test_modulus(bits[i]);
         do
             harness_random_plan(&plan, x.p);
@@ -145,7 +75,7 @@ START_TEST(sums_reach_their_bounds)
         x.m = x.n = 5;
         x.pattern_a = test_below(2) ? TEST_ALL_HALF : TEST_ALL_MINUS_ONE;
         x.pattern_b = test_below(2) ? TEST_ALL_HALF : TEST_ALL_MINUS_ONE;
-        check_product(&x, &plan);
+        device_check(&x, &plan, 1, seed);
     }
 }
 END_TEST
@@ -155,14 +85,14 @@ START_TEST(large_products_are_exact)
     static const unsigned bits[] = {23, 31, 50, 64};
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
         nmodgpu_plan plan;
-        product_case x = random_case(1);
+        device_product x = device_random_case(1);
         x.m = sizes.large - (int64_t)test_below(40);
         x.k = sizes.large - (int64_t)test_below(40);
         x.n = sizes.large - (int64_t)test_below(40);
         x.p = test_modulus(bits[i]);
         x.pattern_a = x.pattern_b = TEST_UNIFORM;
         harness_random_plan(&plan, x.p);
-        check_product(&x, &plan);
+        device_check(&x, &plan, 1, seed);
     }
 }
 END_TEST
@@ -172,7 +102,7 @@ START_TEST(tall_and_flat_products_are_exact)
 {
     for (int i = 0; i < 4; i++) {
         nmodgpu_plan plan;
-        product_case x = random_case(1);
+        device_product x = device_random_case(1);
         x.m = i < 2 ? sizes.tall : 3;
         x.n = i < 2 ? 1 + (int64_t)test_below(4) : sizes.tall;
         x.k = 1 + (int64_t)test_below(4);
@@ -180,7 +110,7 @@ START_TEST(tall_and_flat_products_are_exact)
         if (i == 0)
             x.n = sizes.usual / 2;
         harness_random_plan(&plan, x.p);
-        check_product(&x, &plan);
+        device_check(&x, &plan, 1, seed);
     }
 }
 END_TEST

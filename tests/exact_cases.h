@@ -43,6 +43,15 @@ nmodgpu_plan exact_sums_plan(uint64_t p);
 /** An operand plan in digits whose planes are single digits or any sums of them. */
 nmodgpu_plan exact_digits_plan(uint64_t p);
 
+/** A plan in residues modulo the first `count` of 256, 255, 253, ...: whatever has no factor in common with those
+ *  before.  Without the bound that ties their number to p. */
+nmodgpu_plan exact_residues_plan(uint64_t p, uint32_t count);
+/** One residue modulo p itself, p <= 256. */
+nmodgpu_plan exact_direct_plan(uint64_t p);
+/** The product M of a plan's moduli, and (M/m_i)^-1 mod m_i, by GMP. */
+void exact_product_of_moduli(mpz_t product, const nmodgpu_plan *plan);
+uint32_t exact_left_factor(const nmodgpu_plan *plan, uint32_t i);
+
 void exact_set(mpz_t z, uint64_t value);
 void exact_set_signed(mpz_t z, int64_t value);
 uint64_t exact_get(const mpz_t z);
@@ -55,5 +64,8 @@ TCase *exact_word_cases(void);
 TCase *exact_prepare_cases(void);
 TCase *exact_reduce_cases(void);
 TCase *exact_rows_cases(void);
+TCase *exact_residue_cases(void);
+TCase *exact_crt_cases(void);
+TCase *exact_passes_i8_cases(void);
 
 #endif

@@ -105,11 +105,39 @@ START_TEST(single_digits_add_up_to_the_entry)
 }
 END_TEST
 
+/** Two digits of eight bits: every word of the moduli about which p/2 stops fitting, and of smaller ones. */
+START_TEST(two_digits_of_int8_serve_to_sixteen_bits)
+{
+    static const uint64_t moduli[] = {2, 255, 256, 257, 32767, 65279, 65280, 65281, 65521, 65535, 65536};
+    for (size_t i = 0; i < sizeof moduli / sizeof *moduli; i++) {
+        const uint64_t p = moduli[i];
+        nmodgpu_plan plan = {.number = NMODGPU_I8, .encoding = NMODGPU_DIGITS, .modulus = p};
+        plan.left = (nmodgpu_operand_plan){.digits = 2, .digit_bits = 8, .planes = 2, .plane_digits = {1, 2}};
+        const nmodgpu_preparer c = nmodgpu_preparer_make(&plan, 0);
+        for (uint64_t word = 0; word < p; word++) {
+            const int64_t x = nmodgpu_prepare_start(&c, word);
+            const int64_t low = nmodgpu_prepare_plane_integer(&c, 0, x);
+            const int64_t high = nmodgpu_prepare_plane_integer(&c, 1, x);
+            int32_t rest = (int32_t)x;
+            check_that(nmodgpu_take_digit32(&rest, 8) == low && rest == high, "%lld in 32 bits\n", (long long)x);
+            check_that((x == (int64_t)word || x == (int64_t)word - (int64_t)p) && low + 256 * high == x &&
+                           low >= -128 && low <= 127 && high >= -128 && high <= 127,
+                       "%llu mod %llu: %lld, digits %lld %lld\n", (unsigned long long)word, (unsigned long long)p,
+                       (long long)x, (long long)low, (long long)high);
+        }
+    }
+    ck_assert_uint_eq(nmodgpu_most_in_bytes(1, 0), 127);
+    ck_assert_uint_eq(nmodgpu_most_in_bytes(2, 8), 32639);
+    ck_assert_uint_eq(nmodgpu_most_in_bytes(3, 8), 127 * 65536 + 32639);
+}
+END_TEST
+
 TCase *exact_prepare_cases(void)
 {
     TCase *c = tcase_create("prepare");
     tcase_add_test(c, every_word_of_small_moduli_gives_its_planes);
     tcase_add_test(c, words_of_every_modulus_give_their_planes);
     tcase_add_test(c, single_digits_add_up_to_the_entry);
+    tcase_add_test(c, two_digits_of_int8_serve_to_sixteen_bits);
     return c;
 }

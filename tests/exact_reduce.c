@@ -122,6 +122,36 @@ START_TEST(as_many_sums_as_there_can_be)
 }
 END_TEST
 
+/** In 32 bits where p leaves room, and in 64: sums at the ends, about multiples of p, anywhere. */
+START_TEST(int32_sums_reduce_as_doubles_do)
+{
+    for (int i = 0; i < 100000; i++) {
+        const uint64_t p = exact_modulus(64);
+        const nmodgpu_plan plan = exact_sums_plan(p);
+        const uint64_t mask = test_below(2) ? ~0ULL : test_below(1ULL << plan.sums), base = exact_word(p);
+        const int sign = test_below(2) ? 1 : -1;
+        double s[NMODGPU_MAX_SUMS];
+        int32_t narrow[NMODGPU_MAX_SUMS];
+        for (uint32_t g = 0; g < plan.sums; g++) {
+            const double x = exact_sum(p);
+            const int32_t ends[] = {INT32_MIN, INT32_MAX, 0, -1};
+            narrow[g] = x >= INT32_MIN && x <= INT32_MAX ? (int32_t)x
+                        : test_below(2)                  ? ends[test_below(4)]
+                                                         : (int32_t)(uint32_t)test_random();
+            s[g] = narrow[g];
+        }
+        nmodgpu_reducer reducer = nmodgpu_reducer_make(&plan, mask, sign);
+        const uint64_t expected = exact_reduced(&plan, mask, sign, base, s, 1);
+        for (int road = reducer.lift32 ? 0 : 1; road < 2; road++) {
+            reducer.lift32 = road ? 0 : reducer.lift32;
+            check_that(nmodgpu_reduce_entry_int32(&reducer, base, narrow, 1) == expected,
+                       "%d bits, p %llu, %u sums, s[0] %d, base %llu\n", road ? 64 : 32, (unsigned long long)p,
+                       reducer.sums, narrow[0], (unsigned long long)base);
+        }
+    }
+}
+END_TEST
+
 START_TEST(the_double_road_is_taken_for_common_moduli)
 {
     const nmodgpu_plan plan = {.modulus = 2147483647, .sums = 6};
@@ -142,6 +172,7 @@ TCase *exact_reduce_cases(void)
     tcase_add_test(c, random_sums_of_special_moduli);
     tcase_add_test(c, sums_halfway_between_multiples);
     tcase_add_test(c, as_many_sums_as_there_can_be);
+    tcase_add_test(c, int32_sums_reduce_as_doubles_do);
     tcase_add_test(c, the_double_road_is_taken_for_common_moduli);
     return c;
 }

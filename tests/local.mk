@@ -59,6 +59,9 @@ tests_check_planner_SOURCES = \
 	tests/check_planner.c \
 	tests/planner_bounds.c \
 	tests/planner_cases.h \
+	tests/planner_i8.c \
+	tests/planner_i8_products.c \
+	tests/planner_i8_verify.c \
 	tests/planner_oracle.c \
 	tests/planner_products.c \
 	tests/planner_schedule.c \
@@ -151,12 +154,14 @@ endif
 STANDIN_CPPFLAGS = -I$(top_srcdir)/tests/standin/include -I$(top_srcdir) $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 STANDIN_SOURCES = \
 	tests/standin/blas.c tests/standin/blas.h \
+	tests/standin/blas_i8.c \
 	tests/standin/blaslt.c \
 	tests/standin/context.c \
 	tests/standin/copy.c \
 	tests/standin/faults.c \
 	tests/standin/internal.h \
 	tests/standin/kernels.c \
+	tests/standin/kernels_i8.c \
 	tests/standin/memory.c \
 	tests/standin/standin.h \
 	tests/standin/stream.c \
@@ -166,8 +171,11 @@ STANDIN_SOURCES = \
 	tests/standin/include/cuda_runtime_api.h
 DEVICE_TEST_SOURCES = \
 	tests/device_cases.h \
+	tests/device_check.c tests/device_check.h \
 	tests/device_harness.c tests/device_harness.h \
 	tests/device_host.c \
+	tests/device_i8.c tests/device_i8.h \
+	tests/device_i8_operands.c \
 	tests/device_kernels.c \
 	tests/device_plans.c \
 	tests/device_products.c \
@@ -204,9 +212,10 @@ tests_calibrate_SOURCES = \
 	tests/calibrate_fit.c \
 	tests/calibrate_gemm.c \
 	tests/calibrate_passes.c \
+	tests/calibrate_passes_i8.c \
 	$(CUDA_HOST_SOURCES)
 tests_calibrate_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) $(CUDA_CPPFLAGS)
-tests_calibrate_LDADD = cuda/kernels.lo $(CUDA_LIBS) -lstdc++ -lm -lpthread -ldl -lrt
+tests_calibrate_LDADD = cuda/convert_i8.lo cuda/fused_sm90.lo cuda/kernels.lo cuda/recombine_i8.lo $(CUDA_LIBS) -lstdc++ -lm -lpthread -ldl -lrt
 endif
 
 # The exact arithmetic, and the cblas backend linked in.
@@ -217,8 +226,11 @@ TESTS += tests/check_exact
 tests_check_exact_SOURCES = \
 	tests/check_exact.c \
 	tests/exact_cases.h \
+	tests/exact_crt.c \
+	tests/exact_passes_i8.c \
 	tests/exact_prepare.c \
 	tests/exact_reduce.c \
+	tests/exact_residue.c \
 	tests/exact_rows.c \
 	tests/exact_word.c \
 	$(TEST_SUPPORT)

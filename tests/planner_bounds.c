@@ -45,7 +45,7 @@ START_TEST(worst_case_sums_stay_exact)
 {
     for (int round = 0; round < 1000; round++) {
         const problem q = random_problem();
-        const size_t count = list_plans(plans, &q);
+        const size_t count = list_f64_plans(plans, &q);
         for (size_t i = 0; i < count; i++) {
             check_operand(&plans[i], &plans[i].left);
             check_operand(&plans[i], &plans[i].right);
@@ -103,7 +103,7 @@ START_TEST(planes_of_adversarial_entries_stay_in_bounds)
 {
     for (int round = 0; round < 400; round++) {
         const problem q = random_problem();
-        const size_t count = list_plans(plans, &q);
+        const size_t count = list_f64_plans(plans, &q);
         for (size_t i = 0; i < count; i++) {
             for (int entry = 0; entry < 20; entry++) {
                 check_entry(&plans[i], &plans[i].left, adversarial_entry(&plans[i].left, q.p));
@@ -141,7 +141,7 @@ START_TEST(bounds_of_digits_are_met_for_small_moduli)
 {
     for (uint64_t p = 2; p < 2000; p += p < 40 ? 1 : 1 + test_below(150)) {
         const problem q = {p, 10, 10, 10, random_rates()};
-        const size_t count = list_plans(plans, &q);
+        const size_t count = list_f64_plans(plans, &q);
         for (size_t i = 0; i < count; i++) {
             check_all_entries(&plans[i], &plans[i].left);
             check_all_entries(&plans[i], &plans[i].right);

@@ -24,11 +24,15 @@ typedef struct problem {
 extern uint64_t planner_seed;
 void planner_setup(void);
 
-/** All bit sizes of p alike, sizes by their logarithm, k up to 2^31, rates of a GPU or of a CPU. */
+/** All bit sizes of p alike, sizes by their logarithm, k up to 2^31, rates of a GPU or of a CPU,
+ *  of a GPU with or without int8 products of either kind. */
 problem random_problem(void);
 nmodgpu_rates random_rates(void);
 /** A list of plans of that problem into `plans` (MANY_PLANS of them); their number. */
 size_t list_plans(nmodgpu_plan *plans, const problem *q);
+/** Only those in double precision; only those in int8, of every kind that is exact. */
+size_t list_f64_plans(nmodgpu_plan *plans, const problem *q);
+size_t list_i8_plans(nmodgpu_plan *plans, const problem *q);
 
 /** As ck_assert_msg, which writes a record even when it holds: too slow millions of times over. */
 #define check_plan(condition, plan)                                                                                \
@@ -60,5 +64,8 @@ TCase *bounds_case(void);
 TCase *products_case(void);
 TCase *schedule_case(void);
 TCase *verify_case(void);
+TCase *i8_case(void);
+TCase *i8_products_case(void);
+TCase *i8_verify_case(void);
 
 #endif

@@ -17,16 +17,55 @@ static int64_t random_size(unsigned bits)
     return (int64_t)(test_below(4) ? 1 + test_below(top) : top);
 }
 
+static double scaled(double rate)
+{
+    return rate * (1 + (double)test_below(16)) / 8;
+}
+
 nmodgpu_rates random_rates(void)
 {
-    static const nmodgpu_rates gpu = {66e12, 120, 128, 128, 132, 5e-6, 5e-6, 3.5e12, 3.5e11, 50e9, 50e9, 30e-6};
-    static const nmodgpu_rates cpu = {60e9, 30, 8, 8, 4, 1e-6, 1e-6, 10e9, 3e8, 8e9, 8e9, 1e-6};
-    nmodgpu_rates rates = test_below(2) ? gpu : cpu;
-    rates.f64_flops *= (1 + (double)test_below(16)) / 8;
-    rates.f64_k_half *= (1 + (double)test_below(16)) / 8;
-    rates.pass_bytes *= (1 + (double)test_below(16)) / 8;
+    static const nmodgpu_rates gpu = {.f64_flops = 66e12,
+                                      .f64_k_half = 120,
+                                      .f64_tile_rows = 128,
+                                      .f64_tile_cols = 128,
+                                      .processors = 132,
+                                      .gemm_start = 5e-6,
+                                      .pass_start = 5e-6,
+                                      .pass_bytes = 3.5e12,
+                                      .integer_sums = 3.5e11,
+                                      .import_bytes = 50e9,
+                                      .export_bytes = 50e9,
+                                      .call_start = 30e-6,
+                                      .i8_flops = 1100e12,
+                                      .i8_k_half = 300,
+                                      .i8_fused_flops = 1500e12,
+                                      .i8_fused_k_half = 300,
+                                      .i8_tile = 256,
+                                      .residues = 2e12};
+    static const nmodgpu_rates cpu = {.f64_flops = 60e9,
+                                      .f64_k_half = 30,
+                                      .f64_tile_rows = 8,
+                                      .f64_tile_cols = 8,
+                                      .processors = 4,
+                                      .gemm_start = 1e-6,
+                                      .pass_start = 1e-6,
+                                      .pass_bytes = 10e9,
+                                      .integer_sums = 3e8,
+                                      .import_bytes = 8e9,
+                                      .export_bytes = 8e9,
+                                      .call_start = 1e-6};
+    nmodgpu_rates rates = test_below(3) ? gpu : cpu;
+    rates.f64_flops = scaled(rates.f64_flops);
+    rates.f64_k_half = scaled(rates.f64_k_half);
+    rates.pass_bytes = scaled(rates.pass_bytes);
     rates.gemm_start *= (double)test_below(4);
     rates.integer_sums *= (double)test_below(3);
+    rates.i8_flops = scaled(test_below(4) ? rates.i8_flops : 0);
+    rates.i8_k_half *= (double)test_below(3);
+    rates.i8_fused_flops = scaled(test_below(3) ? rates.i8_fused_flops : 0);
+    rates.i8_fused_k_half *= (double)test_below(3);
+    rates.i8_tile *= test_below(8) ? 1 : 0;
+    rates.residues = scaled(test_below(4) ? rates.residues : 0);
     return rates;
 }
 
@@ -40,6 +79,27 @@ problem random_problem(void)
     q.n = random_size(16);
     q.rates = random_rates();
     return q;
+}
+
+size_t list_f64_plans(nmodgpu_plan *plans, const problem *q)
+{
+    problem f64 = *q;
+    f64.rates.i8_flops = 0;
+    f64.rates.i8_fused_flops = 0;
+    return list_plans(plans, &f64);
+}
+
+size_t list_i8_plans(nmodgpu_plan *plans, const problem *q)
+{
+    problem all = *q;
+    size_t kept = 0;
+    all.rates.i8_flops = 1e15;
+    all.rates.i8_fused_flops = 1e15;
+    const size_t count = list_plans(plans, &all);
+    for (size_t i = 0; i < count; i++)
+        if (plans[i].number == NMODGPU_I8)
+            plans[kept++] = plans[i];
+    return kept;
 }
 
 size_t list_plans(nmodgpu_plan *plans, const problem *q)

@@ -172,7 +172,7 @@ static uint64_t worst_entry(const nmodgpu_operand_plan *operand, uint32_t i, uin
 
 static nmodgpu_plan *some_plan(const problem *q)
 {
-    const size_t count = list_plans(plans, q);
+    const size_t count = list_f64_plans(plans, q);
     return &plans[test_below(count)];
 }
 
@@ -224,7 +224,7 @@ START_TEST(recombination_is_the_product)
     for (int round = 0; round < 400; round++) {
         problem q = random_problem();
         q.k = 1;
-        const size_t count = list_plans(plans, &q);
+        const size_t count = list_f64_plans(plans, &q);
         for (size_t i = 0; i < count; i++) {
             const uint64_t choice[] = {q.p / 2,        q.p / 2 + 1 < q.p ? q.p / 2 + 1 : 0, q.p - 1, 0, 1,
                                        test_below(q.p)};

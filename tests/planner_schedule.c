@@ -154,22 +154,40 @@ START_TEST(nothing_to_multiply_is_one_reduction)
 }
 END_TEST
 
-/** Seconds by walking through the schedule, with a price of this test's own. */
+/** Seconds of the GEMMs that a walk counted, with a price of this test's own. */
+static double walked_gemms(const nmodgpu_plan *plan, const nmodgpu_rates *r, counts n)
+{
+    const bool i8 = plan->number == NMODGPU_I8, bytes = plan->sum_bytes == 1;
+    const double i8_tile = r->i8_tile > 0 ? r->i8_tile : 1;
+    const double tile_rows = i8 ? i8_tile : r->f64_tile_rows, tile_cols = i8 ? i8_tile : r->f64_tile_cols;
+    const double rate = bytes ? r->i8_fused_flops : i8 ? r->i8_flops : r->f64_flops;
+    const double k_half = bytes ? r->i8_fused_k_half : i8 ? r->i8_k_half : r->f64_k_half;
+    /* With sums of bytes one launch multiplies all planes, and their tiles fill the rounds together. */
+    const double at_once = bytes ? plan->terms : 1;
+    const double tiles = ceil((double)plan->m / tile_rows) * ceil((double)plan->n / tile_cols) * at_once;
+    const double rounds = tiles / r->processors;
+    const double paid = rounds < 1 ? 1 : rounds / 2 + ceil(rounds) / 2;
+    const double entries = paid * r->processors * tile_rows * tile_cols / at_once;
+    const double launches = (double)n.gemms / at_once;
+    return 2 * entries * ((double)n.inner + (double)n.gemms * k_half) / rate + launches * r->gemm_start;
+}
+
+/** Seconds by walking through the schedule. */
 static double walked_seconds(const nmodgpu_plan *plan, const nmodgpu_rates *r)
 {
     const counts n = walk_schedule(plan, plan->k);
+    const bool i8 = plan->number == NMODGPU_I8;
     const double m = (double)plan->m, k = (double)plan->k, cols = (double)plan->n;
-    const double tiles = ceil(m / r->f64_tile_rows) * ceil(cols / r->f64_tile_cols) / r->processors;
-    const double rounds = tiles < 1 ? 1 : tiles / 2 + ceil(tiles) / 2;
-    const double entries = rounds * r->processors * r->f64_tile_rows * r->f64_tile_cols;
     const double word = plan->modulus >> 32 ? 8 : 4;
-    const double flops = 2 * entries * ((double)n.inner + (double)n.gemms * r->f64_k_half);
-    const double bytes = m * k * (word + 8.0 * plan->left.planes) + k * cols * (word + 8.0 * plan->right.planes) +
-                         m * cols * word * (double)(2 * n.reductions - 1);
-    const bool integer_road = plan->modulus >= 1ULL << 49 && r->integer_sums > 0;
-    const double sum = fmax(8 / r->pass_bytes, integer_road ? 1 / r->integer_sums : 0);
-    return flops / r->f64_flops + (double)n.gemms * r->gemm_start + bytes / r->pass_bytes +
-           m * cols * (double)n.reads * sum + (double)(n.reductions + 2) * r->pass_start;
+    const double plane = i8 ? 1 : 8;
+    const double made = i8 && r->residues > 0 ? 1 / r->residues : 0;
+    const double left = fmax((word + plane * plan->left.planes) / r->pass_bytes, made * plan->left.planes);
+    const double right = fmax((word + plane * plan->right.planes) / r->pass_bytes, made * plan->right.planes);
+    const bool integer_road = !i8 && plan->modulus >= 1ULL << 49 && r->integer_sums > 0;
+    const double sum = fmax(plan->sum_bytes / r->pass_bytes, integer_road ? 1 / r->integer_sums : made);
+    return walked_gemms(plan, r, n) + m * k * left + k * cols * right +
+           m * cols * word * (double)(2 * n.reductions - 1) / r->pass_bytes + m * cols * (double)n.reads * sum +
+           (double)(n.reductions + 2) * r->pass_start;
 }
 
 START_TEST(prices_are_those_of_the_schedule)

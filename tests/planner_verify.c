@@ -38,6 +38,8 @@ static void spoil_head(void)
 {
     rejected("another number type", plan.number = NMODGPU_I8);
     rejected("another encoding", plan.encoding = NMODGPU_RESIDUES);
+    rejected("sums of four bytes", plan.sum_bytes = 4);
+    rejected("sums of no size", plan.sum_bytes = 0);
     rejected("twice the modulus", plan.modulus *= 2);
     rejected("no modulus", plan.modulus = 0);
     rejected("modulus 1", plan.modulus = 1);
@@ -151,7 +153,7 @@ START_TEST(every_spoiled_plan_is_rejected)
     for (int round = 0; round < 25; round++) {
         problem q = random_problem();
         q.p = odd_modulus(round);
-        const size_t count = list_plans(plans, &q);
+        const size_t count = list_f64_plans(plans, &q);
         for (size_t i = 0; i < count; i++) {
             sound = plans[i];
             check_plan(nmodgpu_plan_verify(&sound), &sound);
@@ -170,7 +172,7 @@ START_TEST(cautious_plans_are_accepted)
 {
     for (int round = 0; round < 100; round++) {
         const problem q = random_problem();
-        const size_t count = list_plans(plans, &q);
+        const size_t count = list_f64_plans(plans, &q);
         for (size_t i = 0; i < count; i++) {
             nmodgpu_plan *plan = &plans[i];
             for (uint32_t g = 0; g < plan->sums; g++) {

@@ -24,6 +24,16 @@ NMODGPU_HD uint64_t nmodgpu_mulhi(uint64_t a, uint64_t b)
 #endif
 }
 
+/** High 32 bits of a * b. */
+NMODGPU_HD uint32_t nmodgpu_mulhi32(uint32_t a, uint32_t b)
+{
+#ifdef __CUDA_ARCH__
+    return __umulhi(a, b);
+#else
+    return (uint32_t)(((uint64_t)a * b) >> 32);
+#endif
+}
+
 /** x as a double, for |x| <= 2^51.  On the host without the conversion instruction that AVX2 lacks; the
  *  difference is exact in every rounding mode. */
 NMODGPU_HD double nmodgpu_small_to_double(int64_t x)

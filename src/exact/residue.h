@@ -16,15 +16,21 @@
 #include "../plan.h"
 #include "word.h"
 
+enum { NMODGPU_CRT_GROUPS = (NMODGPU_MAX_PLANES + 3) / 4 };
+
+#define NMODGPU_FLOAT_2_23 0x4b000000u   /* the bits of 2^23, whose last bit counts 1 */
+#define NMODGPU_FLOAT_3_2_22 0x4b400000u /* of 3 * 2^22 */
+
 /** Constants of one conversion to residues; plain data, passed to kernels by value. */
 typedef struct nmodgpu_residuer {
     uint64_t p;
     uint32_t count;
-    uint32_t wide; /**< p >= 2^32: words of eight bytes, else of four */
+    uint32_t wide;   /**< p >= 2^32: words of eight bytes, else of four */
+    uint32_t direct; /**< one modulus, and it is p: planes hold the centred words themselves */
     uint32_t m[NMODGPU_MAX_PLANES];
-    uint32_t magic[NMODGPU_MAX_PLANES];     /**< floor((2^32 - 1) / m) */
-    uint32_t half[NMODGPU_MAX_PLANES];      /**< floor(m / 2) */
-    uint32_t bias[NMODGPU_MAX_PLANES];      /**< takes the words' offset off, adds half, and keeps sums positive */
+    float inverse[NMODGPU_MAX_PLANES]; /**< 1 / m, rounded from 2^-22 above */
+    uint32_t bias[NMODGPU_MAX_PLANES]; /**< the bits of 2^23 as a float, and what takes the words' offset off and
+                                            keeps sums positive */
     uint32_t weight[NMODGPU_MAX_PLANES][2]; /**< four signed bytes each: f 256^j mod m, centred, j = 0 .. 7 */
 } nmodgpu_residuer;
 
@@ -37,11 +43,13 @@ typedef struct nmodgpu_crt {
     uint32_t m[NMODGPU_MAX_PLANES];
     uint32_t magic[NMODGPU_MAX_PLANES];
     uint32_t offset[NMODGPU_MAX_PLANES]; /**< the multiple of m just below 2^31, for int32 sums */
-    uint32_t turn[NMODGPU_MAX_PLANES];   /**< round(2^32 / m) */
-    uint64_t w[NMODGPU_MAX_PLANES];      /**< sign M/m_i mod p */
-    uint64_t fold;                       /**< -sign M mod p */
-    uint64_t one_q;                      /**< companion of 1 */
-    uint64_t two32, two32_q;             /**< 2^32 mod p and its companion */
+    /** w_i = sign M/m_i mod p: byte j of the four from i = 4 g on, in one word. */
+    uint32_t weight[NMODGPU_CRT_GROUPS][8];
+    uint32_t turn[NMODGPU_CRT_GROUPS][3]; /**< the same of round(2^24 / m) */
+    uint64_t fold;                        /**< -sign M mod p */
+    /** floor(v / p), short by at most one, is (floor(v / 2^shift) magic / 2^32) / 2^quotient_shift, rounded down
+     *  each time, for v < 2^13 p. */
+    uint32_t shift, quotient_magic, quotient_shift;
 } nmodgpu_crt;
 
 /* ---- constants, on the host */
@@ -86,19 +94,27 @@ static inline nmodgpu_residuer nmodgpu_residuer_make(const nmodgpu_plan *plan, i
     r.p = plan->modulus;
     r.wide = plan->modulus >> 32 != 0;
     r.count = operand->planes;
+    r.direct = operand->planes == 1 && operand->plane_digits[0] == plan->modulus;
     for (uint32_t i = 0; i < operand->planes; i++) {
         const uint32_t m = operand->plane_digits[i];
         const uint32_t factor = right ? 1 : nmodgpu_small_inverse((uint32_t)nmodgpu_cofactor(operand, i, m), m);
         const uint32_t offset = (uint32_t)((1ULL << (r.wide ? 63 : 31)) % m) * factor % m;
         r.m[i] = m;
-        r.magic[i] = UINT32_MAX / m;
-        r.half[i] = m / 2;
-        /* The eight terms of the sum are at most 255 * 128 in magnitude each: 2^18 and more keeps it positive. */
-        r.bias[i] = m * ((1u << 18) / m + 1) + (m - offset) + m / 2;
+        r.inverse[i] = (float)((1.0 + 1.0 / (1 << 22)) / m);
+        /* The eight terms of the sum are at most 255 * 128 in magnitude each: with a multiple of m above 2^18 it
+         * lies between 0 and 2^20. */
+        r.bias[i] = NMODGPU_FLOAT_2_23 + m * ((1u << 18) / m + 1) + (m - offset);
         r.weight[i][0] = nmodgpu_weight_bytes(factor, 0, m);
         r.weight[i][1] = nmodgpu_weight_bytes(factor, 4, m);
     }
     return r;
+}
+
+/** Spreads the lowest `count` bytes of `value` over the words of its group, for residue i. */
+static inline void nmodgpu_spread_bytes(uint32_t *words, uint32_t count, uint32_t i, uint64_t value)
+{
+    for (uint32_t j = 0; j < count; j++)
+        words[j] |= (uint32_t)(value >> (8 * j) & 255) << (8 * (i % 4));
 }
 
 static inline nmodgpu_crt nmodgpu_crt_make(const nmodgpu_plan *plan, int sign)
@@ -117,15 +133,16 @@ static inline nmodgpu_crt nmodgpu_crt_make(const nmodgpu_plan *plan, int sign)
         c.m[i] = m;
         c.magic[i] = UINT32_MAX / m;
         c.offset[i] = m * ((1u << 31) / m);
-        c.turn[i] = (uint32_t)(((1ULL << 33) / m + 1) / 2);
-        c.w[i] = sign < 0 && w ? p - w : w;
+        nmodgpu_spread_bytes(c.weight[i / 4], 8, i, sign < 0 && w ? p - w : w);
+        nmodgpu_spread_bytes(c.turn[i / 4], 3, i, ((1u << 25) / m + 1) / 2);
         product = product * m % p;
     }
     const uint64_t whole = (uint64_t)product;
     c.fold = sign < 0 || whole == 0 ? whole : p - whole;
-    c.one_q = nmodgpu_companion(1 % p, p);
-    c.two32 = (1ULL << 32) % p;
-    c.two32_q = nmodgpu_companion(c.two32, p);
+    const uint32_t bits = 64 - (uint32_t)__builtin_clzll(p);
+    c.shift = bits > 19 ? bits - 19 : 0;
+    c.quotient_magic = (uint32_t)((((unsigned __int128)1 << (31 + bits)) - 1) / p);
+    c.quotient_shift = bits - 1 - c.shift;
     return c;
 }
 
@@ -134,13 +151,7 @@ static inline nmodgpu_crt nmodgpu_crt_make(const nmodgpu_plan *plan, int sign)
 /** x mod m in [0, m), for magic = floor((2^32 - 1) / m) and any x: the quotient is short by at most one. */
 NMODGPU_HD uint32_t nmodgpu_small_mod(uint32_t x, uint32_t m, uint32_t magic)
 {
-#ifdef __CUDA_ARCH__
-    const uint32_t y = x - __umulhi(x, magic) * m;
-    return min(y, y - m);
-#else
-    const uint32_t y = x - (uint32_t)(((uint64_t)x * magic) >> 32) * m;
-    return y < y - m ? y : y - m;
-#endif
+    return nmodgpu_submod_once(x - nmodgpu_mulhi32(x, magic) * m, m);
 }
 
 /** sum + the four unsigned bytes of a times the four signed bytes of b. */
@@ -157,69 +168,162 @@ NMODGPU_HD uint32_t nmodgpu_dot4(uint32_t a, uint32_t b, uint32_t sum)
 #endif
 }
 
-/** The offset word of a canonical one: its centred representative plus 2^63, or plus 2^31 for p < 2^32. */
+/** The same with unsigned bytes on both sides. */
+NMODGPU_HD uint32_t nmodgpu_dot4_unsigned(uint32_t a, uint32_t b, uint32_t sum)
+{
+#ifdef __CUDA_ARCH__
+    return __dp4a(a, b, sum);
+#else
+    for (int j = 0; j < 4; j++)
+        sum += (a >> (8 * j) & 255) * (b >> (8 * j) & 255);
+    return sum;
+#endif
+}
+
+/** The offset word of a canonical one: its centred representative plus 2^31, for p < 2^32. */
+NMODGPU_HD uint32_t nmodgpu_offset_word32(const nmodgpu_residuer *c, uint32_t word)
+{
+    const uint32_t p = (uint32_t)c->p;
+    return word + ((1u << 31) - (word > p / 2 ? p : 0));
+}
+
+/** The same plus 2^63, for any p. */
+NMODGPU_HD uint64_t nmodgpu_offset_word64(const nmodgpu_residuer *c, uint64_t word)
+{
+    return word + ((1ULL << 63) - (word > c->p / 2 ? c->p : 0));
+}
+
 NMODGPU_HD uint64_t nmodgpu_offset_word(const nmodgpu_residuer *c, uint64_t word)
 {
-    const uint64_t x = (uint64_t)nmodgpu_centre(word, c->p);
-    return c->wide ? x ^ (1ULL << 63) : (uint32_t)x ^ (1u << 31);
+    return c->wide ? nmodgpu_offset_word64(c, word) : nmodgpu_offset_word32(c, (uint32_t)word);
+}
+
+/** round(x inverse) plus the bits of 3 * 2^22, where x plus the bits of 2^23 is given, 0 <= x < 2^20: on the device
+ *  two single-precision operations, of which the second rounds.  With inverse = (1 + d) / m, 2^-23 < d < 2^-21.4,
+ * the product errs by less than 1 / (2 m), upwards, so that this is round(x / m) with ties rounded up; and the
+ * product is no tie itself. */
+NMODGPU_HD uint32_t nmodgpu_small_quotient(uint32_t float_x, float inverse)
+{
+#ifdef __CUDA_ARCH__
+    return __float_as_uint(__fmaf_rn(__uint_as_float(float_x) - 8388608.0f, inverse, 12582912.0f));
+#else
+    const double x = (double)(float_x - NMODGPU_FLOAT_2_23);
+    return NMODGPU_FLOAT_3_2_22 + (uint32_t)(x * (double)inverse + 0.5); /* exact before it is cut off */
+#endif
+}
+
+/** Plane i of an entry in the lowest byte, from the halves of its offset word; WIDE says that there are two. */
+NMODGPU_HD uint32_t nmodgpu_residue_byte(const nmodgpu_residuer *c, uint32_t i, uint32_t low, uint32_t high,
+                                         int wide)
+{
+    uint32_t sum = nmodgpu_dot4(low, c->weight[i][0], c->bias[i]);
+    if (wide)
+        sum = nmodgpu_dot4(high, c->weight[i][1], sum);
+    return sum - nmodgpu_small_quotient(sum, c->inverse[i]) * c->m[i]; /* the floats' bits are 0 modulo 2^22 */
 }
 
 /** Plane i of an entry, from its offset word: in [-floor(m/2), m - 1 - floor(m/2)]. */
 NMODGPU_HD int32_t nmodgpu_residue(const nmodgpu_residuer *c, uint32_t i, uint64_t offset_word)
 {
-    uint32_t sum = nmodgpu_dot4((uint32_t)offset_word, c->weight[i][0], c->bias[i]);
-    if (c->wide)
-        sum = nmodgpu_dot4((uint32_t)(offset_word >> 32), c->weight[i][1], sum);
-    return (int32_t)nmodgpu_small_mod(sum, c->m[i], c->magic[i]) - (int32_t)c->half[i];
+    return (int8_t)nmodgpu_residue_byte(c, i, (uint32_t)offset_word, (uint32_t)(offset_word >> 32), c->wide != 0);
 }
 
-/** The residue in [0, m) of an int32 sum. */
+/** The same for four words y in [0, m), one a byte, where m is the modulus itself: y - m from ceil(m/2) on. */
+NMODGPU_HD uint32_t nmodgpu_centre_bytes(uint32_t four, uint32_t m)
+{
+    const uint32_t from = m - m / 2; /* 1 to 128 */
+    const uint32_t low_reaches = (four & 0x7f7f7f7fu) + (0x80 - from) * 0x01010101u;
+    const uint32_t reaches = (low_reaches | four) >> 7 & 0x01010101u;
+    return four + reaches * ((0u - m) & 255); /* 256 - m more: below 256, since y < m */
+}
+
+/** The residue in [0, m) of an int32 sum of magnitude up to 2^31 - 256 (the offset lies at most 255 below 2^31). */
 NMODGPU_HD uint32_t nmodgpu_residue_of_sum(int32_t sum, uint32_t m, uint32_t magic, uint32_t offset)
 {
     return nmodgpu_small_mod((uint32_t)sum + offset, m, magic);
 }
 
-/** What gathers over the residues of one entry. */
+/** What gathers over the residues of one entry, t <= 24 of them. */
 typedef struct nmodgpu_crt_sum {
-    uint64_t low, high; /**< sum of y_i times the low and the high half of w_i; high only for p >= 2^32 */
-    uint64_t turns;     /**< 2^32 sum y_i / m_i, plus a half */
+    uint32_t part[8]; /**< sum of y_i times byte j of w_i, below 2^21; the upper four only for p >= 2^32 */
+    uint32_t turn[3]; /**< the same for 2^24 / m_i, plus a half turn */
 } nmodgpu_crt_sum;
 
 NMODGPU_HD nmodgpu_crt_sum nmodgpu_crt_begin(void)
 {
-    nmodgpu_crt_sum s = {0, 0, 1u << 31};
+    const nmodgpu_crt_sum s = {{0, 0, 0, 0, 0, 0, 0, 0}, {1u << 23, 0, 0}};
     return s;
 }
 
-/** Takes the i-th residue y in [0, m_i).  WIDE says p >= 2^32. */
+/** Takes the residues 4 g to 4 g + 3, one a byte, zeros where there are fewer.  WIDE says p >= 2^32. */
+NMODGPU_HD void nmodgpu_crt_take4(nmodgpu_crt_sum *s, const nmodgpu_crt *c, uint32_t g, uint32_t four, int wide)
+{
+    for (int j = 0; j < (wide ? 8 : 4); j++)
+        s->part[j] = nmodgpu_dot4_unsigned(four, c->weight[g][j], s->part[j]);
+    for (int j = 0; j < 3; j++)
+        s->turn[j] = nmodgpu_dot4_unsigned(four, c->turn[g][j], s->turn[j]);
+}
+
+/** Takes the i-th residue y in [0, m_i). */
 NMODGPU_HD void nmodgpu_crt_take(nmodgpu_crt_sum *s, const nmodgpu_crt *c, uint32_t i, uint32_t y, int wide)
 {
-    s->low += (uint64_t)y * (uint32_t)c->w[i];
-    if (wide)
-        s->high += (uint64_t)y * (uint32_t)(c->w[i] >> 32);
-    s->turns += (uint64_t)y * c->turn[i];
+    nmodgpu_crt_take4(s, c, i / 4, y << (8 * (i % 4)), wide);
 }
 
-/** base + sign X mod p.  With t <= 24 residues low and high stay below 2^46, and q = turns / 2^32 is exact. */
+/** q = round(sum y_i / m_i).  The sum errs by at most 24 * 255 / 2 / 2^24 < 2^-12; X/M stays 2^-12 and more away
+ * from
+ *  +-1/2, by the slack of the plan. */
+NMODGPU_HD uint32_t nmodgpu_crt_turns(const nmodgpu_crt_sum *s)
+{
+    return (s->turn[0] + (s->turn[1] << 8) + (s->turn[2] << 16)) >> 24;
+}
+
+/** Four parts, each of its byte's weight: below 2^46. */
+NMODGPU_HD uint64_t nmodgpu_crt_join(const uint32_t *part)
+{
+    return (part[0] + (part[1] << 8)) + ((uint64_t)(part[2] + (part[3] << 8)) << 16);
+}
+
+/** v mod p for v < 2^13 p, p < 2^32. */
+NMODGPU_HD uint32_t nmodgpu_crt_reduce(const nmodgpu_crt *c, uint64_t v)
+{
+    const uint32_t p = (uint32_t)c->p;
+    const uint32_t q = nmodgpu_mulhi32((uint32_t)(v >> c->shift), c->quotient_magic) >> c->quotient_shift;
+    const uint64_t r = v - (uint64_t)q * p; /* below 2 p, which needs bit 32 */
+    return (uint32_t)r - (r >= p ? p : 0);
+}
+
+/** (low + 2^32 high) mod p, for a sum below 2^13 p, p >= 2^32; low < 2^63 and high < 2^47. */
+NMODGPU_HD uint64_t nmodgpu_crt_reduce_wide(const nmodgpu_crt *c, uint64_t low, uint64_t high)
+{
+    const uint64_t upper = high + (low >> 32);
+    const uint64_t v = upper << 32 | (uint32_t)low; /* all of it where shift < 32 */
+    const uint32_t leading = (uint32_t)(c->shift < 32 ? v >> c->shift : upper >> (c->shift - 32));
+    const uint32_t q = nmodgpu_mulhi32(leading, c->quotient_magic) >> c->quotient_shift;
+    const uint64_t product_low = (uint64_t)q * (uint32_t)c->p;
+    const uint64_t product_high = (uint64_t)q * (uint32_t)(c->p >> 32) + (product_low >> 32);
+    const uint64_t product = product_high << 32 | (uint32_t)product_low;
+    const uint64_t r = v - product; /* below 2 p, which needs bit 64 */
+    const uint32_t top = (uint32_t)(upper >> 32) - (uint32_t)(product_high >> 32) - (v < product);
+    return (top | (r >= c->p)) ? r - c->p : r;
+}
+
+/** base + sign X mod p; at most 24 * 255 + 24 < 2^13 values below p are added up. */
 NMODGPU_HD uint64_t nmodgpu_crt_end(const nmodgpu_crt *c, nmodgpu_crt_sum s, uint64_t base, int wide)
 {
-    const uint64_t q = s.turns >> 32;
-    uint64_t x;
-    if (wide) {
-        s.low += q * (uint32_t)c->fold;
-        s.high += q * (uint32_t)(c->fold >> 32);
-        x = nmodgpu_mulmod_fixed(s.high, c->two32, c->two32_q, c->p);
-        x = nmodgpu_addmod(x, nmodgpu_mulmod_fixed(s.low, 1, c->one_q, c->p), c->p);
-    } else {
-        x = nmodgpu_mulmod_fixed(s.low + q * c->fold, 1, c->one_q, c->p);
-    }
-    return nmodgpu_addmod(base, x, c->p);
+    const uint32_t q = nmodgpu_crt_turns(&s);
+    const uint64_t low = nmodgpu_crt_join(s.part) + (uint64_t)q * (uint32_t)c->fold;
+    if (!wide)
+        return nmodgpu_addmod32(nmodgpu_crt_reduce(c, low), (uint32_t)base, (uint32_t)c->p);
+    const uint64_t high = nmodgpu_crt_join(s.part + 4) + (uint64_t)q * (uint32_t)(c->fold >> 32);
+    return nmodgpu_addmod(nmodgpu_crt_reduce_wide(c, low, high), base, c->p);
 }
 
-/** base + sign y mod p where y is the result itself. */
-NMODGPU_HD uint64_t nmodgpu_crt_direct(const nmodgpu_crt *c, uint32_t y, uint64_t base)
+/** base + sign y mod p where y in [0, p) is the result itself; p <= 256. */
+NMODGPU_HD uint32_t nmodgpu_crt_direct(const nmodgpu_crt *c, uint32_t y, uint64_t base)
 {
-    return c->sign < 0 ? nmodgpu_submod(base, y, c->p) : nmodgpu_addmod(base, y, c->p);
+    const uint32_t p = (uint32_t)c->p;
+    return nmodgpu_submod_once((uint32_t)base + (c->sign < 0 ? p - y : y), p);
 }
 
 #endif

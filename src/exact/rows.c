@@ -63,11 +63,11 @@ BODY void prepare_chunk(const nmodgpu_preparer *c, double *planes, int64_t plane
 {
     uint64_t word[CHUNK];
     int64_t x[CHUNK], digit[CHUNK];
-    const uint64_t p = c->p;
+    const uint64_t p = c->p, most = c->most;
     load_words(word, words, start, n);
 #pragma omp simd
     for (int64_t e = 0; e < n; e++)
-        x[e] = nmodgpu_centre(word[e], p);
+        x[e] = nmodgpu_represent(word[e], p, most);
     uint32_t begun = 0;
     for (uint32_t j = 0; j < c->digits; j++) {
         take_digits(c, j, x, digit, n);

@@ -17,8 +17,20 @@ typedef struct standin_gemm {
     double *c;
 } standin_gemm;
 
+/** C <- alpha A^T B + beta C, column-major, int8 with int32 sums: C is m x n.  `batch` products, their matrices
+ *  that many elements apart. */
+typedef struct standin_gemm_i8 {
+    int64_t m, n, k, lda, ldb, ldc;
+    int64_t batch, a_step, b_step, c_step;
+    int32_t alpha, beta;
+    const int8_t *a, *b;
+    int32_t *c;
+} standin_gemm_i8;
+
 cublasStatus_t standin_blas_begin(void);
 /** Checks that the operands are device memory and queues the product. */
 cublasStatus_t standin_blas_gemm(cudaStream_t stream, const standin_gemm *gemm);
+/** The same; notes a mistake where a sum does not fit in int32. */
+cublasStatus_t standin_blas_gemm_i8(cudaStream_t stream, const standin_gemm_i8 *gemm);
 
 #endif

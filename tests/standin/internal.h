@@ -44,6 +44,10 @@ void *standin_bytes(int device, const void *address, uint64_t bytes, const char 
 /** Whether the address was given out by cudaHostAlloc. */
 bool standin_is_pinned(const void *address);
 
+/** The bytes behind `planes` planes of `rows` stored rows with `cols` entries each; NULL with a mistake noted. */
+void *standin_planes(cudaStream_t stream, const void *data, int64_t stride, int64_t plane_stride, uint32_t planes,
+                     uint32_t element_bytes, int64_t rows, int64_t cols, const char *who);
+
 /* stream.c */
 
 struct standin_stream {

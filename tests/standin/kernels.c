@@ -22,19 +22,6 @@ static nmodgpu_matrix matrix(void *data, int64_t stride, int64_t plane_stride, u
     return m;
 }
 
-/** The bytes behind `planes` planes of a matrix. */
-static void *behind(cudaStream_t s, const void *data, int64_t stride, int64_t plane_stride, uint32_t planes,
-                    uint32_t element_bytes, int64_t rows, int64_t cols, const char *who)
-{
-    const int64_t last = (int64_t)(planes - 1) * plane_stride + (rows - 1) * stride + cols;
-    if ((uintptr_t)data % element_bytes)
-        standin_mistake("%s: misaligned", who);
-    pthread_mutex_lock(&standin_lock);
-    void *bytes = standin_bytes(s->device, data, (uint64_t)last * element_bytes, who);
-    pthread_mutex_unlock(&standin_lock);
-    return bytes;
-}
-
 static void run_prepare(void *argument)
 {
     const nmodgpu_prepare_pass *p = argument;
@@ -52,10 +39,10 @@ cudaError_t nmodgpu_launch_prepare(cudaStream_t stream, const nmodgpu_prepare_pa
     if (!p)
         abort();
     *p = *pass;
-    p->planes = behind(stream, pass->planes, pass->stride, pass->plane_stride, pass->how.planes, 8, pass->rows,
-                       pass->cols, "planes of a conversion");
-    p->words = behind(stream, pass->words, pass->words_stride, 0, 1, pass->words_bytes, pass->rows, pass->cols,
-                      "words of a conversion");
+    p->planes = standin_planes(stream, pass->planes, pass->stride, pass->plane_stride, pass->how.planes, 8,
+                               pass->rows, pass->cols, "planes of a conversion");
+    p->words = standin_planes(stream, pass->words, pass->words_stride, 0, 1, pass->words_bytes, pass->rows,
+                              pass->cols, "words of a conversion");
     if (p->planes && p->words)
         return standin_end(standin_queue(stream, run_prepare, p));
     free(p);
@@ -88,13 +75,13 @@ cudaError_t nmodgpu_launch_reduce(cudaStream_t stream, const nmodgpu_reduce_pass
     if (!p)
         abort();
     *p = *pass;
-    p->sums = behind(stream, pass->sums, pass->stride, pass->plane_stride, planes_reached(&pass->how), 8,
-                     pass->rows, pass->cols, "sums of a reduction");
-    p->out = behind(stream, pass->out, pass->out_stride, 0, 1, pass->out_bytes, pass->rows, pass->cols,
-                    "result of a reduction");
+    p->sums = standin_planes(stream, pass->sums, pass->stride, pass->plane_stride, planes_reached(&pass->how), 8,
+                             pass->rows, pass->cols, "sums of a reduction");
+    p->out = standin_planes(stream, pass->out, pass->out_stride, 0, 1, pass->out_bytes, pass->rows, pass->cols,
+                            "result of a reduction");
     if (pass->base)
-        p->base = behind(stream, pass->base, pass->base_stride, 0, 1, pass->base_bytes, pass->rows, pass->cols,
-                         "base of a reduction");
+        p->base = standin_planes(stream, pass->base, pass->base_stride, 0, 1, pass->base_bytes, pass->rows,
+                                 pass->cols, "base of a reduction");
     if (p->sums && p->out && (p->base || !pass->base))
         return standin_end(standin_queue(stream, run_reduce, p));
     free(p);

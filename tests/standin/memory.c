@@ -62,6 +62,18 @@ void *standin_bytes(int device, const void *address, uint64_t bytes, const char 
     return a->bytes + offset;
 }
 
+void *standin_planes(cudaStream_t stream, const void *data, int64_t stride, int64_t plane_stride, uint32_t planes,
+                     uint32_t element_bytes, int64_t rows, int64_t cols, const char *who)
+{
+    const int64_t last = (int64_t)(planes - 1) * plane_stride + (rows - 1) * stride + cols;
+    if ((uintptr_t)data % element_bytes)
+        standin_mistake("%s: misaligned", who);
+    pthread_mutex_lock(&standin_lock);
+    void *bytes = standin_bytes(stream->device, data, (uint64_t)last * element_bytes, who);
+    pthread_mutex_unlock(&standin_lock);
+    return bytes;
+}
+
 bool standin_is_pinned(const void *address)
 {
     const char *at = address;

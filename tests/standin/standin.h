@@ -24,6 +24,7 @@ typedef struct standin_settings {
     int no_driver;         /**< the error that the first question about devices meets, or 0 */
     bool no_kernels;       /**< no machine code for this device in the build */
     bool no_native;        /**< cuBLASLt knows no native double-precision algorithm */
+    bool no_fused;         /**< no int8 products with sums of one byte, which compute capability 9.0 has else */
     unsigned delay_us;     /**< each operation of a stream begins so much later */
 } standin_settings;
 
@@ -48,7 +49,8 @@ typedef struct standin_counts {
 standin_counts standin_count(void);
 
 /** Mistakes seen so far: copies and kernels outside an allocation, use after free, streams of another
- *  device, sums beyond 2^53 or not integers.  The first one's text is in standin_first_mistake(). */
+ *  device, sums beyond 2^53 or not integers, sums beyond int32.  The first one's text is in
+ * standin_first_mistake(). */
 int64_t standin_mistakes(void);
 const char *standin_first_mistake(void);
 
