@@ -180,6 +180,9 @@ START_TEST(products_on_one_thread_leave_the_others_to_the_program)
     ck_assert_int_eq(blas_alone_below(2.0 * N * N * N + 1), threads > 0);
     blas_multiply(c, N, false, (blas_operand){a, N}, (blas_operand){a, N}, N, N, N, 1e9);
     ck_assert_int_eq(blas_threads(0), threads);
+    const int fewer = blas_threads(1); /* as the program may do between products */
+    blas_multiply(c, N, false, (blas_operand){a, N}, (blas_operand){a, N}, N, N, N, 1e9);
+    ck_assert_int_eq(blas_threads(0), fewer);
     for (int i = 0; i < N; i++) {
         for (int j = 0; j < N; j++) {
             double sum = 0;

@@ -15,7 +15,6 @@ static struct {
     void (*set)(int);
     int (*get)(void);
     double alone_below;
-    int otherwise; /* threads of the others */
 } threading;
 
 bool blas_fits(int64_t m, int64_t k, int64_t n, int64_t stride_a, int64_t stride_b, int64_t stride_c)
@@ -40,12 +39,13 @@ static void multiply_strip(double *c, int64_t stride_c, bool add, blas_operand a
     const bool alone = 2.0 * (double)m * (double)k * (double)n < threading.alone_below;
     const nmodgpu_hold hold = nmodgpu_hold_signals(); /* the BLAS has locks, and threads at work */
     cblas_forks_hold();
-    if (alone)
+    const int otherwise = alone ? threading.get() : 1; /* the program may have set it since the last product */
+    if (otherwise > 1)
         threading.set(1);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, 1.0, a.data, (int)a.stride,
                 b.data, (int)b.stride, add ? 1.0 : 0.0, c, (int)stride_c);
-    if (alone)
-        threading.set(threading.otherwise);
+    if (otherwise > 1 && threading.get() == 1)
+        threading.set(otherwise);
     cblas_forks_release();
     nmodgpu_release_signals(&hold);
 }
@@ -87,7 +87,6 @@ bool blas_alone_below(double flops)
     if (!threading.set || !threading.get)
         return false;
     threading.alone_below = flops;
-    threading.otherwise = threading.get();
     return true;
 }
 
