@@ -11,7 +11,8 @@ nmodgpu_status nmodgpu_cuda_prepare_i8(nmodgpu_queue *queue, const nmodgpu_matri
                                        const nmodgpu_matrix *words);
 /** Sums of one byte, reduced on the chip. */
 nmodgpu_status nmodgpu_cuda_multiply_fused(nmodgpu_queue *queue, const nmodgpu_matrix *sums, uint64_t sum_mask,
-                                           const nmodgpu_matrix *left, const nmodgpu_matrix *right, bool accumulate);
+                                           const nmodgpu_matrix *left, const nmodgpu_matrix *right,
+                                           bool accumulate);
 nmodgpu_status nmodgpu_cuda_reduce_i8(nmodgpu_queue *queue, const nmodgpu_matrix *out, const nmodgpu_matrix *base,
                                       int sign, const nmodgpu_matrix *sums, uint64_t sum_mask);
 /** Whether a window of int8 planes begins where the tensor cores can read. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later
  *
- * Device time of a plan with operands and result on the device, for `nmodgpu plans --measure`, which judges the planner.
+ * Device time of a plan with operands and result on the device, for `nmodgpu plans --measure`, which judges the
+ * planner.
  */
 #include <stdlib.h>
 

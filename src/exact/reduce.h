@@ -2,7 +2,8 @@
  *
  * From exact sums, doubles or int32, to canonical words: base + sign * sum_g c_g S_g mod p.
  * Doubles go two roads with the same result, chosen once per reduction: double arithmetic with fused
- * multiply-adds where p leaves room, integer arithmetic for every p.  int32 goes in integers.  Proofs: doc/algorithms.md.
+ * multiply-adds where p leaves room, integer arithmetic for every p.  int32 goes in integers.  Proofs:
+ * doc/algorithms.md.
  */
 #ifndef NMODGPU_EXACT_REDUCE_H
 #define NMODGPU_EXACT_REDUCE_H
