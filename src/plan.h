@@ -25,6 +25,12 @@ typedef enum nmodgpu_number {
     NMODGPU_I8 = 2   /**< int8 planes, int32 accumulators: partial sums up to 2^31 - 1 */
 } nmodgpu_number;
 
+/** Largest magnitude up to which every partial sum of that number type is exact. */
+static inline uint64_t nmodgpu_number_limit(nmodgpu_number number)
+{
+    return number == NMODGPU_I8 ? INT32_MAX : 1ULL << 53;
+}
+
 /** How planes are made from centred entries and sums recombined. */
 typedef enum nmodgpu_encoding {
     NMODGPU_DIGITS = 1,  /**< balanced digits base 2^digit_bits; linear recombination */

@@ -33,11 +33,6 @@ typedef struct search {
     nmodgpu_price price; /**< of plans in double precision */
 } search;
 
-uint64_t nmodgpu_number_limit(nmodgpu_number number)
-{
-    return number == NMODGPU_I8 ? INT32_MAX : 1ULL << 53;
-}
-
 static bool possible(uint64_t p, int64_t m, int64_t k, int64_t n)
 {
     return p > 1 && m >= 1 && k >= 1 && n >= 1;

@@ -9,9 +9,6 @@
 #include "backend.h"
 #include "plan.h"
 
-/** Largest magnitude up to which every partial sum of that number type is exact: 2^53, 2^31 - 1. */
-uint64_t nmodgpu_number_limit(nmodgpu_number number);
-
 /** Lists every valid plan, soonest first, into plans[0..capacity); returns how many there are in all.
  *  1 < p < 2^64; m, k, n >= 1, k <= 2^31. */
 size_t nmodgpu_plan_list(nmodgpu_plan *plans, size_t capacity, uint64_t p, int64_t m, int64_t k, int64_t n,
