@@ -173,12 +173,12 @@ static const cublasLtMatmulAlgo_t *recall(nmodgpu_queue *queue, description *d, 
     nmodgpu_gemm_memory *memory = &queue->gemm;
     for (int i = 0; i < NMODGPU_GEMM_KEPT; i++)
         if (memory->kept[i].used && memcmp(&memory->kept[i].shape, shape, sizeof *shape) == 0)
-            return memory->kept[i].native ? &memory->kept[i].algorithm : NULL;
+            return memory->kept[i].found ? &memory->kept[i].algorithm : NULL;
     const uint32_t place = memory->next++ % NMODGPU_GEMM_KEPT;
     memory->kept[place].used = true;
     memory->kept[place].shape = *shape;
-    memory->kept[place].native = find_algorithm(queue, d, shape, &memory->kept[place].algorithm);
-    return memory->kept[place].native ? &memory->kept[place].algorithm : NULL;
+    memory->kept[place].found = find_algorithm(queue, d, shape, &memory->kept[place].algorithm);
+    return memory->kept[place].found ? &memory->kept[place].algorithm : NULL;
 }
 
 /** Doubles, without a native algorithm: one product after another in the pedantic type. */

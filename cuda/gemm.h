@@ -49,7 +49,7 @@ typedef struct nmodgpu_gemm_memory {
     cublasLtHandle_t handle;
     uint32_t next; /**< the place that is overwritten next */
     struct {
-        bool used, native; /**< native: `algorithm` holds; else the pedantic type serves this class */
+        bool used, found; /**< found: `algorithm` holds; else the pedantic type serves doubles of this class */
         nmodgpu_gemm_class shape;
         cublasLtMatmulAlgo_t algorithm;
     } kept[NMODGPU_GEMM_KEPT];

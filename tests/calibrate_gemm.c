@@ -52,7 +52,7 @@ static double gemm_seconds(const bench *x, int64_t size, int64_t k, double beta)
 static const char *kind(const bench *x)
 {
     const nmodgpu_gemm_memory *memory = &x->queue->gemm;
-    return memory->kept[(memory->next + NMODGPU_GEMM_KEPT - 1) % NMODGPU_GEMM_KEPT].native ? "native" : "pedantic";
+    return memory->kept[(memory->next + NMODGPU_GEMM_KEPT - 1) % NMODGPU_GEMM_KEPT].found ? "native" : "pedantic";
 }
 
 static int measure_squares(const bench *x, gemm_sample *samples)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "schedule.h"
+#include "product.h"
 #include "support.h"
 
 const nmodgpu_backend *device;
@@ -171,24 +171,7 @@ nmodgpu_status harness_load(nmodgpu_queue *queue, nmodgpu_matrix *planes, const 
 nmodgpu_status harness_steps(nmodgpu_queue *queue, nmodgpu_matrix *acc, bool has_base, int sign,
                              nmodgpu_matrix *sums, const nmodgpu_matrix *left, const nmodgpu_matrix *right)
 {
-    nmodgpu_schedule schedule;
-    nmodgpu_schedule_begin(&schedule, sums->plan, left->cols);
-    for (;;) {
-        const nmodgpu_step step = nmodgpu_schedule_next(&schedule);
-        nmodgpu_status status;
-        if (step.kind == NMODGPU_STEP_END)
-            return NMODGPU_OK;
-        if (step.kind == NMODGPU_STEP_MULTIPLY) {
-            const nmodgpu_matrix l = nmodgpu_matrix_window(left, 0, left->rows, step.k0, step.k1);
-            const nmodgpu_matrix r = nmodgpu_matrix_window(right, step.k0, step.k1, 0, right->cols);
-            status = device->multiply_accumulate(queue, sums, step.sum_mask, &l, &r, false);
-        } else {
-            status = device->reduce(queue, acc, has_base ? acc : NULL, sign, sums, step.sum_mask);
-            has_base = true;
-        }
-        if (status != NMODGPU_OK)
-            return status;
-    }
+    return nmodgpu_product_steps(device, queue, acc, has_base, sign, sums, left, right);
 }
 
 static nmodgpu_status compute(nmodgpu_queue *queue, const harness_product *x, nmodgpu_matrix *left,

@@ -40,28 +40,42 @@ cublasStatus_t cublasGetProperty(libraryPropertyType type, int *value)
     return standin_blas_begin();
 }
 
+static void count_handles(int change)
+{
+    pthread_mutex_lock(&standin_lock);
+    standin_now.handles += change;
+    pthread_mutex_unlock(&standin_lock);
+}
+
+void *standin_blas_handle(size_t bytes)
+{
+    void *handle = calloc(1, bytes);
+    if (!handle)
+        abort();
+    count_handles(1);
+    return handle;
+}
+
+void standin_blas_handle_free(void *handle)
+{
+    free(handle);
+    count_handles(-1);
+}
+
 cublasStatus_t cublasCreate(cublasHandle_t *handle)
 {
     const cublasStatus_t status = standin_blas_begin();
     if (status != CUBLAS_STATUS_SUCCESS)
         return status;
-    *handle = calloc(1, sizeof **handle);
-    if (!*handle)
-        abort();
+    *handle = standin_blas_handle(sizeof **handle);
     (*handle)->device = standin_current();
-    pthread_mutex_lock(&standin_lock);
-    standin_now.handles++;
-    pthread_mutex_unlock(&standin_lock);
     return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasDestroy(cublasHandle_t handle)
 {
     const cublasStatus_t status = standin_blas_begin();
-    free(handle);
-    pthread_mutex_lock(&standin_lock);
-    standin_now.handles--;
-    pthread_mutex_unlock(&standin_lock);
+    standin_blas_handle_free(handle);
     return status;
 }
 

@@ -28,6 +28,9 @@ typedef struct standin_gemm_i8 {
 } standin_gemm_i8;
 
 cublasStatus_t standin_blas_begin(void);
+/** Zeroed memory for a handle, counted until standin_blas_handle_free. */
+void *standin_blas_handle(size_t bytes);
+void standin_blas_handle_free(void *handle);
 /** Checks that the operands are device memory and queues the product. */
 cublasStatus_t standin_blas_gemm(cudaStream_t stream, const standin_gemm *gemm);
 /** The same; notes a mistake where a sum does not fit in int32. */

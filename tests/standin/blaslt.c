@@ -24,23 +24,15 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
     const cublasStatus_t status = standin_blas_begin();
     if (status != CUBLAS_STATUS_SUCCESS)
         return status;
-    *handle = calloc(1, sizeof **handle);
-    if (!*handle)
-        abort();
+    *handle = standin_blas_handle(sizeof **handle);
     (*handle)->device = standin_current();
-    pthread_mutex_lock(&standin_lock);
-    standin_now.handles++;
-    pthread_mutex_unlock(&standin_lock);
     return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
 {
     const cublasStatus_t status = standin_blas_begin();
-    free(handle);
-    pthread_mutex_lock(&standin_lock);
-    standin_now.handles--;
-    pthread_mutex_unlock(&standin_lock);
+    standin_blas_handle_free(handle);
     return status;
 }
 
