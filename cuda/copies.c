@@ -62,20 +62,42 @@ static nmodgpu_status copy_block(const transfer *t, const block *b, char *host, 
 
 static void pack_row(const transfer *t, const uint64_t *from, void *to, int64_t n)
 {
-    if (element_bytes(t) == 8)
-        memcpy(to, from, (size_t)n * sizeof *from);
-    else
+    switch (element_bytes(t)) {
+    case 1:
+        for (int64_t j = 0; j < n; j++)
+            ((uint8_t *)to)[j] = (uint8_t)from[j];
+        break;
+    case 2:
+        for (int64_t j = 0; j < n; j++)
+            ((uint16_t *)to)[j] = (uint16_t)from[j];
+        break;
+    case 4:
         for (int64_t j = 0; j < n; j++)
             ((uint32_t *)to)[j] = (uint32_t)from[j];
+        break;
+    default:
+        memcpy(to, from, (size_t)n * sizeof *from);
+    }
 }
 
 static void unpack_row(const transfer *t, uint64_t *to, const void *from, int64_t n)
 {
-    if (element_bytes(t) == 8)
-        memcpy(to, from, (size_t)n * sizeof *to);
-    else
+    switch (element_bytes(t)) {
+    case 1:
+        for (int64_t j = 0; j < n; j++)
+            to[j] = ((const uint8_t *)from)[j];
+        break;
+    case 2:
+        for (int64_t j = 0; j < n; j++)
+            to[j] = ((const uint16_t *)from)[j];
+        break;
+    case 4:
         for (int64_t j = 0; j < n; j++)
             to[j] = ((const uint32_t *)from)[j];
+        break;
+    default:
+        memcpy(to, from, (size_t)n * sizeof *to);
+    }
 }
 
 static void move_words(const transfer *t, const block *b, char *bounce)
@@ -225,7 +247,7 @@ static nmodgpu_status run(const transfer *t)
 {
     if (t->host->rows == 0 || t->host->cols == 0)
         return NMODGPU_OK;
-    return t->device->element_bytes == 4 ? bounce(t, 0, t->host->rows) : copy_wide(t);
+    return t->device->element_bytes < 8 ? bounce(t, 0, t->host->rows) : copy_wide(t);
 }
 
 nmodgpu_status nmodgpu_cuda_upload(nmodgpu_queue *queue, const nmodgpu_matrix *device, const nmodgpu_matrix *host)

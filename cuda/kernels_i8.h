@@ -60,6 +60,37 @@ typedef struct nmodgpu_crt_pass {
     int64_t rows, cols;
 } nmodgpu_crt_pass;
 
+/** One side of a Strassen-Winograd step: planes[i] <- residues of the i-th combination of the quarters of words, of
+ *  the left operand, or where transposed of the right one.  Each is half_rows x half_cols (nmodgpu_winograd_half);
+ *  what the words lack of twice that counts as zeros. */
+typedef struct nmodgpu_winograd_residue_pass {
+    nmodgpu_residuer how;
+    int8_t *planes[NMODGPU_WINOGRAD_PRODUCTS];
+    int64_t stride, plane_stride;
+    bool transposed;
+    const void *words;
+    int64_t words_stride;
+    uint32_t words_bytes; /**< 1, 2, 4 or 8 */
+    int64_t rows, cols;   /**< of the words */
+    int64_t half_rows, half_cols;
+} nmodgpu_winograd_residue_pass;
+
+/** out <- (base or 0) + the residues' combination, where quarters of the result are combined from the bytes of the
+ *  seven products, each half_rows x half_cols. */
+typedef struct nmodgpu_winograd_crt_pass {
+    nmodgpu_crt how;
+    const uint8_t *sums[NMODGPU_WINOGRAD_PRODUCTS];
+    int64_t stride, plane_stride;
+    void *out;
+    int64_t out_stride;
+    uint32_t out_bytes; /**< 1, 2, 4 or 8 */
+    const void *base;   /**< NULL or words, may be out */
+    int64_t base_stride;
+    uint32_t base_bytes;
+    int64_t rows, cols; /**< of the result */
+    int64_t half_rows, half_cols;
+} nmodgpu_winograd_crt_pass;
+
 /** The same for balanced digits: out <- (base or 0) + a linear combination of int32 sums. */
 typedef struct nmodgpu_sum32_pass {
     nmodgpu_reducer how;
@@ -92,6 +123,8 @@ typedef struct nmodgpu_fused_pass {
 cudaError_t nmodgpu_launch_residues(cudaStream_t stream, const nmodgpu_residue_pass *pass);
 cudaError_t nmodgpu_launch_digits(cudaStream_t stream, const nmodgpu_digit_pass *pass);
 cudaError_t nmodgpu_launch_crt(cudaStream_t stream, const nmodgpu_crt_pass *pass);
+cudaError_t nmodgpu_launch_winograd_residues(cudaStream_t stream, const nmodgpu_winograd_residue_pass *pass);
+cudaError_t nmodgpu_launch_winograd_crt(cudaStream_t stream, const nmodgpu_winograd_crt_pass *pass);
 cudaError_t nmodgpu_launch_reduce_sum32(cudaStream_t stream, const nmodgpu_sum32_pass *pass);
 
 /** Whether this build holds the kernel of nmodgpu_launch_fused, which runs on compute capability 9.0. */

@@ -10,7 +10,8 @@ CUDA_HOST_SOURCES = \
 	cuda/event.c \
 	cuda/gemm.c cuda/gemm.h \
 	cuda/kernels.h \
-	cuda/matrix.c \
+	cuda/matrix.c cuda/matrix.h \
+	cuda/members.h \
 	cuda/memory.c cuda/memory.h \
 	cuda/kernels_i8.h \
 	cuda/operations.c cuda/operations.h \
@@ -21,8 +22,8 @@ CUDA_HOST_SOURCES = \
 if HAVE_CUDA
 pkglib_LTLIBRARIES += cuda.la
 cuda_la_SOURCES = $(CUDA_HOST_SOURCES) \
-	cuda/convert_i8.cu cuda/fused_sm90.cu cuda/kernels.cu cuda/recombine_i8.cu \
-	cuda/converters.cuh cuda/launch.cuh cuda/quads.cuh
+	cuda/convert_i8.cu cuda/fused_sm90.cu cuda/kernels.cu cuda/recombine_i8.cu cuda/winograd_i8.cu \
+	cuda/columns.cuh cuda/converters.cuh cuda/launch.cuh cuda/quads.cuh cuda/words.cuh
 cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 cuda_la_LDFLAGS = $(MODULE_LDFLAGS) $(CUDA_RPATH) -Wl,--version-script=$(srcdir)/cuda/module.map
 cuda_la_LIBADD = $(CUDA_LIBS) -lstdc++ -lm -lrt

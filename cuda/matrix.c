@@ -2,10 +2,11 @@
  *
  * Shapes in device memory, and moving words there and back.
  */
+#include "matrix.h"
+
 #include "copies.h"
 #include "memory.h"
 #include "operations.h"
-#include "queue.h"
 
 /** The right operand of int8 products is stored by columns, so that both are contiguous along the inner dimension.
  */
@@ -49,12 +50,12 @@ static bool shape(const nmodgpu_matrix *m, int64_t *stride, int64_t *plane, int6
            !__builtin_mul_overflow(*bytes, (int64_t)m->element_bytes, bytes);
 }
 
-/** int8 planes, and their sums of one byte, belong to a plan. */
+/** Words are 1, 2, 4 or 8 bytes wide; of the rest, int8 planes and their sums of one byte belong to a plan. */
 static bool describable(const nmodgpu_matrix *m)
 {
-    return m->rows >= 0 && m->cols >= 0 && m->planes >= 1 &&
-           (m->element_bytes == 4 || m->element_bytes == 8 ||
-            (m->element_bytes == 1 && m->representation != NMODGPU_WORDS && m->plan));
+    const uint32_t bytes = m->element_bytes;
+    const bool narrow = m->representation == NMODGPU_WORDS ? bytes == 1 || bytes == 2 : bytes == 1 && m->plan;
+    return m->rows >= 0 && m->cols >= 0 && m->planes >= 1 && (bytes == 4 || bytes == 8 || narrow);
 }
 
 uint64_t nmodgpu_cuda_matrix_bytes(const nmodgpu_matrix *matrix)
@@ -108,20 +109,9 @@ static bool is_host(const nmodgpu_matrix *m)
            !m->transposed;
 }
 
-static bool is_words(const nmodgpu_queue *queue, const nmodgpu_matrix *m)
-{
-    return m->representation == NMODGPU_WORDS && m->device == queue->device->index && !m->transposed &&
-           (m->element_bytes == 8 || (m->element_bytes == 4 && m->modulus >> 32 == 0));
-}
-
-static bool same_shape(const nmodgpu_matrix *a, const nmodgpu_matrix *b)
-{
-    return a->rows == b->rows && a->cols == b->cols;
-}
-
 nmodgpu_status nmodgpu_cuda_import(nmodgpu_queue *queue, nmodgpu_matrix *device, const nmodgpu_matrix *host)
 {
-    if (!is_host(host) || !is_words(queue, device) || !same_shape(device, host))
+    if (!is_host(host) || !nmodgpu_cuda_is_words(queue, device) || !nmodgpu_cuda_same_shape(device, host))
         return NMODGPU_EINVAL;
     nmodgpu_status status = nmodgpu_cuda_enter(queue->device);
     if (status != NMODGPU_OK)
@@ -133,7 +123,7 @@ nmodgpu_status nmodgpu_cuda_import(nmodgpu_queue *queue, nmodgpu_matrix *device,
 
 nmodgpu_status nmodgpu_cuda_export(nmodgpu_queue *queue, const nmodgpu_matrix *host, const nmodgpu_matrix *device)
 {
-    if (!is_host(host) || !is_words(queue, device) || !same_shape(device, host))
+    if (!is_host(host) || !nmodgpu_cuda_is_words(queue, device) || !nmodgpu_cuda_same_shape(device, host))
         return NMODGPU_EINVAL;
     nmodgpu_status status = nmodgpu_cuda_enter(queue->device);
     if (status != NMODGPU_OK)

@@ -7,8 +7,9 @@
 #include "errors.h"
 #include "gemm.h"
 #include "kernels.h"
+#include "matrix.h"
+#include "members.h"
 #include "operations_i8.h"
-#include "queue.h"
 
 static bool served(const nmodgpu_plan *plan)
 {
@@ -16,20 +17,10 @@ static bool served(const nmodgpu_plan *plan)
            (plan->number == NMODGPU_I8 || (plan->number == NMODGPU_F64 && plan->encoding == NMODGPU_DIGITS));
 }
 
-static bool lives_here(const nmodgpu_queue *queue, const nmodgpu_matrix *m, nmodgpu_representation representation)
+/** Kernels for double precision have words of two widths, those for int8 of four. */
+static bool are_words(const nmodgpu_queue *queue, const nmodgpu_matrix *m, const nmodgpu_plan *plan)
 {
-    return m->representation == representation && m->device == queue->device->index;
-}
-
-static bool is_words(const nmodgpu_queue *queue, const nmodgpu_matrix *m)
-{
-    return lives_here(queue, m, NMODGPU_WORDS) && !m->transposed &&
-           (m->element_bytes == 8 || (m->element_bytes == 4 && m->modulus >> 32 == 0));
-}
-
-static bool same_shape(const nmodgpu_matrix *a, const nmodgpu_matrix *b)
-{
-    return a->rows == b->rows && a->cols == b->cols;
+    return nmodgpu_cuda_is_words(queue, m) && (m->element_bytes >= 4 || (plan && plan->number == NMODGPU_I8));
 }
 
 static nmodgpu_status prepare_f64(nmodgpu_queue *queue, const nmodgpu_matrix *planes, const nmodgpu_matrix *words)
@@ -37,20 +28,16 @@ static nmodgpu_status prepare_f64(nmodgpu_queue *queue, const nmodgpu_matrix *pl
     const nmodgpu_prepare_pass pass = {
         .how = nmodgpu_preparer_make(planes->plan, planes->side == NMODGPU_RIGHT),
         .planes = planes->data,
-        .stride = planes->stride,
-        .plane_stride = planes->plane_stride,
-        .words = words->data,
-        .words_stride = words->stride,
-        .words_bytes = words->element_bytes,
-        .rows = words->rows,
-        .cols = words->cols,
+        PASS_STRIDES(planes),
+        PASS_WORDS(words),
     };
     return CUDA_CALL(queue->device->index, nmodgpu_launch_prepare, queue->stream, &pass);
 }
 
 nmodgpu_status nmodgpu_cuda_prepare(nmodgpu_queue *queue, nmodgpu_matrix *planes, const nmodgpu_matrix *words)
 {
-    if (!lives_here(queue, planes, NMODGPU_PLANES) || !is_words(queue, words) || !same_shape(planes, words))
+    if (!nmodgpu_cuda_lives_here(queue, planes, NMODGPU_PLANES) || !are_words(queue, words, planes->plan) ||
+        !nmodgpu_cuda_same_shape(planes, words))
         return NMODGPU_EINVAL;
     if (!served(planes->plan))
         return NMODGPU_DECLINED;
@@ -71,16 +58,8 @@ static nmodgpu_status reduce_f64(nmodgpu_queue *queue, const nmodgpu_matrix *out
     const nmodgpu_reduce_pass pass = {
         .how = nmodgpu_reducer_make(sums->plan, sum_mask, sign),
         .sums = sums->data,
-        .stride = sums->stride,
-        .plane_stride = sums->plane_stride,
-        .out = out->data,
-        .out_stride = out->stride,
-        .out_bytes = out->element_bytes,
-        .base = base ? base->data : NULL,
-        .base_stride = base ? base->stride : 0,
-        .base_bytes = base ? base->element_bytes : 8,
-        .rows = out->rows,
-        .cols = out->cols,
+        PASS_STRIDES(sums),
+        PASS_RESULT(out, base),
     };
     return CUDA_CALL(queue->device->index, nmodgpu_launch_reduce, queue->stream, &pass);
 }
@@ -88,8 +67,9 @@ static nmodgpu_status reduce_f64(nmodgpu_queue *queue, const nmodgpu_matrix *out
 nmodgpu_status nmodgpu_cuda_reduce(nmodgpu_queue *queue, nmodgpu_matrix *out, const nmodgpu_matrix *base, int sign,
                                    nmodgpu_matrix *sums, uint64_t sum_mask)
 {
-    if (!lives_here(queue, sums, NMODGPU_SUMS) || !is_words(queue, out) || !same_shape(out, sums) ||
-        (base && (!is_words(queue, base) || !same_shape(base, out))))
+    if (!nmodgpu_cuda_lives_here(queue, sums, NMODGPU_SUMS) || !are_words(queue, out, sums->plan) ||
+        !nmodgpu_cuda_same_shape(out, sums) ||
+        (base && (!are_words(queue, base, sums->plan) || !nmodgpu_cuda_same_shape(base, out))))
         return NMODGPU_EINVAL;
     if (!served(sums->plan))
         return NMODGPU_DECLINED;
@@ -195,9 +175,11 @@ static nmodgpu_status multiply(nmodgpu_queue *queue, const nmodgpu_matrix *sums,
 nmodgpu_status nmodgpu_cuda_multiply(nmodgpu_queue *queue, nmodgpu_matrix *sums, uint64_t sum_mask,
                                      const nmodgpu_matrix *left, const nmodgpu_matrix *right, bool accumulate)
 {
-    if (!lives_here(queue, sums, NMODGPU_SUMS) || sums->transposed || !lives_here(queue, left, NMODGPU_PLANES) ||
-        !lives_here(queue, right, NMODGPU_PLANES) || left->side != NMODGPU_LEFT || right->side != NMODGPU_RIGHT ||
-        left->rows != sums->rows || right->cols != sums->cols || left->cols != right->rows)
+    if (!nmodgpu_cuda_lives_here(queue, sums, NMODGPU_SUMS) || sums->transposed ||
+        !nmodgpu_cuda_lives_here(queue, left, NMODGPU_PLANES) ||
+        !nmodgpu_cuda_lives_here(queue, right, NMODGPU_PLANES) || left->side != NMODGPU_LEFT ||
+        right->side != NMODGPU_RIGHT || left->rows != sums->rows || right->cols != sums->cols ||
+        left->cols != right->rows)
         return NMODGPU_EINVAL;
     if (!served(sums->plan))
         return NMODGPU_DECLINED;

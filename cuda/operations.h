@@ -16,6 +16,10 @@ nmodgpu_status nmodgpu_cuda_multiply(nmodgpu_queue *queue, nmodgpu_matrix *sums,
                                      const nmodgpu_matrix *left, const nmodgpu_matrix *right, bool accumulate);
 nmodgpu_status nmodgpu_cuda_reduce(nmodgpu_queue *queue, nmodgpu_matrix *out, const nmodgpu_matrix *base, int sign,
                                    nmodgpu_matrix *sums, uint64_t sum_mask);
+nmodgpu_status nmodgpu_cuda_prepare_winograd(nmodgpu_queue *queue, nmodgpu_matrix *planes,
+                                             const nmodgpu_matrix *words);
+nmodgpu_status nmodgpu_cuda_reduce_winograd(nmodgpu_queue *queue, nmodgpu_matrix *out, const nmodgpu_matrix *base,
+                                            int sign, nmodgpu_matrix *sums);
 nmodgpu_status nmodgpu_cuda_export(nmodgpu_queue *queue, const nmodgpu_matrix *host, const nmodgpu_matrix *device);
 
 #endif

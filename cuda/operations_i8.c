@@ -3,7 +3,9 @@
 
 #include "errors.h"
 #include "kernels_i8.h"
-#include "queue.h"
+#include "matrix.h"
+#include "members.h"
+#include "operations.h"
 
 static nmodgpu_status prepare_residues(nmodgpu_queue *queue, const nmodgpu_matrix *planes,
                                        const nmodgpu_matrix *words)
@@ -11,14 +13,9 @@ static nmodgpu_status prepare_residues(nmodgpu_queue *queue, const nmodgpu_matri
     const nmodgpu_residue_pass pass = {
         .how = nmodgpu_residuer_make(planes->plan, planes->side == NMODGPU_RIGHT),
         .planes = planes->data,
-        .stride = planes->stride,
-        .plane_stride = planes->plane_stride,
+        PASS_STRIDES(planes),
         .transposed = planes->transposed,
-        .words = words->data,
-        .words_stride = words->stride,
-        .words_bytes = words->element_bytes,
-        .rows = words->rows,
-        .cols = words->cols,
+        PASS_WORDS(words),
     };
     return CUDA_CALL(queue->device->index, nmodgpu_launch_residues, queue->stream, &pass);
 }
@@ -29,14 +26,9 @@ static nmodgpu_status prepare_digits(nmodgpu_queue *queue, const nmodgpu_matrix 
     const nmodgpu_digit_pass pass = {
         .how = nmodgpu_preparer_make(planes->plan, planes->side == NMODGPU_RIGHT),
         .planes = planes->data,
-        .stride = planes->stride,
-        .plane_stride = planes->plane_stride,
+        PASS_STRIDES(planes),
         .transposed = planes->transposed,
-        .words = words->data,
-        .words_stride = words->stride,
-        .words_bytes = words->element_bytes,
-        .rows = words->rows,
-        .cols = words->cols,
+        PASS_WORDS(words),
     };
     return CUDA_CALL(queue->device->index, nmodgpu_launch_digits, queue->stream, &pass);
 }
@@ -92,16 +84,8 @@ static nmodgpu_status recombine(nmodgpu_queue *queue, const nmodgpu_matrix *out,
         .how = nmodgpu_crt_make(sums->plan, sign),
         .sums = sums->data,
         .sum_bytes = sums->element_bytes,
-        .stride = sums->stride,
-        .plane_stride = sums->plane_stride,
-        .out = out->data,
-        .out_stride = out->stride,
-        .out_bytes = out->element_bytes,
-        .base = base ? base->data : NULL,
-        .base_stride = base ? base->stride : 0,
-        .base_bytes = base ? base->element_bytes : 8,
-        .rows = out->rows,
-        .cols = out->cols,
+        PASS_STRIDES(sums),
+        PASS_RESULT(out, base),
     };
     return CUDA_CALL(queue->device->index, nmodgpu_launch_crt, queue->stream, &pass);
 }
@@ -112,16 +96,8 @@ static nmodgpu_status combine(nmodgpu_queue *queue, const nmodgpu_matrix *out, c
     const nmodgpu_sum32_pass pass = {
         .how = nmodgpu_reducer_make(sums->plan, sum_mask, sign),
         .sums = sums->data,
-        .stride = sums->stride,
-        .plane_stride = sums->plane_stride,
-        .out = out->data,
-        .out_stride = out->stride,
-        .out_bytes = out->element_bytes,
-        .base = base ? base->data : NULL,
-        .base_stride = base ? base->stride : 0,
-        .base_bytes = base ? base->element_bytes : 8,
-        .rows = out->rows,
-        .cols = out->cols,
+        PASS_STRIDES(sums),
+        PASS_RESULT(out, base),
     };
     return CUDA_CALL(queue->device->index, nmodgpu_launch_reduce_sum32, queue->stream, &pass);
 }
@@ -134,4 +110,88 @@ nmodgpu_status nmodgpu_cuda_reduce_i8(nmodgpu_queue *queue, const nmodgpu_matrix
     if (sum_mask != (1ULL << sums->plan->sums) - 1)
         return NMODGPU_EINVAL; /* the remainder theorem wants all residues */
     return recombine(queue, out, base, sign, sums);
+}
+
+/* ---- a Strassen-Winograd step */
+
+/** Seven matrices of one plan in that representation, rows x cols, stored alike where kernels can reach them. */
+static bool are_parts(const nmodgpu_queue *queue, const nmodgpu_matrix *part, nmodgpu_representation representation,
+                      int64_t rows, int64_t cols)
+{
+    const nmodgpu_plan *plan = part[0].plan;
+    if (!plan || !plan->winograd || plan->number != NMODGPU_I8 || plan->encoding != NMODGPU_RESIDUES)
+        return false;
+    for (int i = 0; i < NMODGPU_WINOGRAD_PRODUCTS; i++)
+        if (!nmodgpu_cuda_lives_here(queue, &part[i], representation) || part[i].plan != plan ||
+            part[i].element_bytes != 1 || part[i].rows != rows || part[i].cols != cols ||
+            part[i].side != part[0].side || part[i].transposed != part[0].transposed ||
+            part[i].stride != part[0].stride || part[i].plane_stride != part[0].plane_stride ||
+            !nmodgpu_cuda_i8_aligned(&part[i]))
+            return false;
+    return true;
+}
+
+static nmodgpu_status prepare_parts(nmodgpu_queue *queue, const nmodgpu_matrix *planes, const nmodgpu_matrix *words)
+{
+    nmodgpu_winograd_residue_pass pass = {
+        .how = nmodgpu_residuer_make(planes->plan, planes->side == NMODGPU_RIGHT),
+        PASS_STRIDES(planes),
+        .transposed = planes->transposed,
+        PASS_WORDS(words),
+        .half_rows = planes->rows,
+        .half_cols = planes->cols,
+    };
+    for (int i = 0; i < NMODGPU_WINOGRAD_PRODUCTS; i++)
+        pass.planes[i] = planes[i].data;
+    return CUDA_CALL(queue->device->index, nmodgpu_launch_winograd_residues, queue->stream, &pass);
+}
+
+nmodgpu_status nmodgpu_cuda_prepare_winograd(nmodgpu_queue *queue, nmodgpu_matrix *planes,
+                                             const nmodgpu_matrix *words)
+{
+    if (!nmodgpu_cuda_is_words(queue, words) ||
+        !are_parts(queue, planes, NMODGPU_PLANES, nmodgpu_winograd_half(words->rows),
+                   nmodgpu_winograd_half(words->cols)) ||
+        planes->transposed != (planes->side == NMODGPU_RIGHT))
+        return NMODGPU_EINVAL;
+    nmodgpu_status status = nmodgpu_cuda_enter(queue->device);
+    if (status != NMODGPU_OK)
+        return status;
+    status = prepare_parts(queue, planes, words);
+    nmodgpu_cuda_leave(queue->device);
+    return status;
+}
+
+static nmodgpu_status recombine_parts(nmodgpu_queue *queue, const nmodgpu_matrix *out, const nmodgpu_matrix *base,
+                                      int sign, const nmodgpu_matrix *sums)
+{
+    nmodgpu_winograd_crt_pass pass = {
+        .how = nmodgpu_crt_make(sums->plan, sign),
+        PASS_STRIDES(sums),
+        PASS_RESULT(out, base),
+        .half_rows = sums->rows,
+        .half_cols = sums->cols,
+    };
+    for (int i = 0; i < NMODGPU_WINOGRAD_PRODUCTS; i++)
+        pass.sums[i] = sums[i].data;
+    return CUDA_CALL(queue->device->index, nmodgpu_launch_winograd_crt, queue->stream, &pass);
+}
+
+nmodgpu_status nmodgpu_cuda_reduce_winograd(nmodgpu_queue *queue, nmodgpu_matrix *out, const nmodgpu_matrix *base,
+                                            int sign, nmodgpu_matrix *sums)
+{
+    if (!nmodgpu_cuda_is_words(queue, out) ||
+        (base && (!nmodgpu_cuda_is_words(queue, base) || !nmodgpu_cuda_same_shape(base, out))) ||
+        !are_parts(queue, sums, NMODGPU_SUMS, nmodgpu_winograd_half(out->rows), nmodgpu_winograd_half(out->cols)) ||
+        sums->transposed)
+        return NMODGPU_EINVAL;
+    nmodgpu_status status = nmodgpu_cuda_enter(queue->device);
+    if (status != NMODGPU_OK)
+        return status;
+    status = recombine_parts(queue, out, base, sign, sums);
+    nmodgpu_cuda_leave(queue->device);
+    for (int i = 0; i < NMODGPU_WINOGRAD_PRODUCTS; i++)
+        for (uint32_t g = 0; g < sums[i].plan->sums; g++)
+            sums[i].inner_used[g] = 0;
+    return status;
 }

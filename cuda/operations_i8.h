@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later
  *
- * The int8 engine's part of the operations.  Called in the device's context, after operations.c's checks.
+ * The int8 engine's part of the operations.  Called in the device's context, after operations.c's checks; those of
+ * a Strassen-Winograd step, which only this engine has, are in operations.h.
  */
 #ifndef NMODGPU_CUDA_OPERATIONS_I8_H
 #define NMODGPU_CUDA_OPERATIONS_I8_H

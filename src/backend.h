@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /** Raised whenever this file changes incompatibly; a backend with another number is refused. */
-#define NMODGPU_BACKEND_ABI 1u
+#define NMODGPU_BACKEND_ABI 2u
 
 #define NMODGPU_HOST (-1)
 
@@ -175,9 +175,20 @@ typedef struct nmodgpu_backend {
                                           const nmodgpu_matrix *left, const nmodgpu_matrix *right, bool accumulate);
     /** out <- (base ? base : 0) + sign * (sum over g in sum_mask of coefficient[g] * S_g) mod p, canonical.
      *  base may be out.  sign is +1 or -1.  Sets inner_used of those planes to 0.  Element widths of out and
-     *  base are 4 (moduli below 2^32 only) or 8 bytes, each its own. */
+     *  base, as of the words of prepare, are 4 (moduli below 2^32 only) or 8 bytes, each its own; for int8 plans
+     *  also 1 and 2 (moduli up to 2^8 and 2^16). */
     nmodgpu_status (*reduce)(nmodgpu_queue *queue, nmodgpu_matrix *out, const nmodgpu_matrix *base, int sign,
                              nmodgpu_matrix *sums, uint64_t sum_mask);
+    /** One side of a Strassen-Winograd step (exact/winograd.h), for plans with `winograd` set: planes[i] <-
+     * residues of the i-th combination of the quarters of words, for planes[0].side.  Each of the seven is a planes
+     * matrix of nmodgpu_winograd_half(words->rows) x nmodgpu_winograd_half(words->cols), allocated alike.  NULL, as
+     *  reduce_winograd, in a backend that has no bytes for sums (nmodgpu_rates.i8_fused_flops). */
+    nmodgpu_status (*prepare_winograd)(nmodgpu_queue *queue, nmodgpu_matrix *planes, const nmodgpu_matrix *words);
+    /** out <- (base ? base : 0) + sign * (the product whose seven parts are in sums[0..6]) mod p, canonical.  Each
+     *  has all sums of the plan, nmodgpu_winograd_half(out->rows) x nmodgpu_winograd_half(out->cols), allocated
+     *  alike.  base may be out.  Sets their inner_used to 0. */
+    nmodgpu_status (*reduce_winograd)(nmodgpu_queue *queue, nmodgpu_matrix *out, const nmodgpu_matrix *base,
+                                      int sign, nmodgpu_matrix *sums);
     /** Device words to host words (u64; stride or row table).  Complete after wait(). */
     nmodgpu_status (*export_words)(nmodgpu_queue *queue, const nmodgpu_matrix *host, const nmodgpu_matrix *device);
 

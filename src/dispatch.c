@@ -158,16 +158,29 @@ static uint64_t first_limit(nmodgpu_context *context, const choice *chosen)
     return limit < needed ? limit : needed;
 }
 
+/** A plan with a Strassen-Winograd step takes no tiles: it goes without the step where memory is short. */
+static void go_plain(choice *chosen, nmodgpu_product *product)
+{
+    const nmodgpu_rates *rates = &chosen->entry->info[chosen->device].rates;
+    nmodgpu_plan_plain(&chosen->plan, rates);
+    product->plan = &chosen->plan;
+}
+
 /* Several threads may each have been promised the same free memory: after running out, a product tries again
  * in smaller tiles. */
 enum { MEMORY_TRIES = 3 };
 
-static nmodgpu_status run_chosen(nmodgpu_context *context, const choice *chosen, nmodgpu_product *product)
+static nmodgpu_status run_chosen(nmodgpu_context *context, choice *chosen, nmodgpu_product *product)
 {
     product->limit_bytes = first_limit(context, chosen);
+    if (product->limit_bytes < nmodgpu_untiled_bytes(product->backend, product->plan)) {
+        go_plain(chosen, product);
+        product->limit_bytes = first_limit(context, chosen);
+    }
     nmodgpu_status status = nmodgpu_product_run(product);
     for (int tries = 1; tries < MEMORY_TRIES && status == NMODGPU_ENOMEM; tries++) {
         const uint64_t now = four_fifths_of_free(chosen);
+        go_plain(chosen, product);
         product->limit_bytes = now < product->limit_bytes / 2 ? now : product->limit_bytes / 2;
         status = nmodgpu_product_run(product);
     }
@@ -176,7 +189,7 @@ static nmodgpu_status run_chosen(nmodgpu_context *context, const choice *chosen,
 
 /** A handler that leaves by longjmp is let through when the backend has let go of locks, queues and the caller's
  *  memory. */
-static nmodgpu_status run_held(nmodgpu_context *context, const choice *chosen, nmodgpu_product *product)
+static nmodgpu_status run_held(nmodgpu_context *context, choice *chosen, nmodgpu_product *product)
 {
     if (product->backend->holds_signals)
         return run_chosen(context, chosen, product);
@@ -220,8 +233,8 @@ static nmodgpu_reason serve(nmodgpu_context *context, const nmodgpu_host_rates *
     product->backend = atomic_load(&chosen.entry->backend);
     product->device = chosen.device;
     product->plan = &chosen.plan;
-    snprintf(call->plan, sizeof call->plan, "%s", chosen.plan.name);
     const nmodgpu_status status = run_held(context, &chosen, product);
+    snprintf(call->plan, sizeof call->plan, "%s", chosen.plan.name); /* that which ran */
     if (status != NMODGPU_OK)
         return report_failure(&chosen, call, status);
     nmodgpu_registry_outcome(chosen.entry, false);

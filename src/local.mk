@@ -24,6 +24,7 @@ libnmodgpu_core_la_SOURCES = \
 	src/portable.c src/portable.h \
 	src/process.c src/process.h \
 	src/product.c src/product.h \
+	src/product_winograd.c src/product_winograd.h \
 	src/registry.c src/registry.h \
 	src/report.c src/report.h \
 	src/room.c src/room.h \

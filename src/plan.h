@@ -60,6 +60,9 @@ typedef struct nmodgpu_plan {
     nmodgpu_encoding encoding;
     uint64_t modulus;
     int64_t m, k, n;
+    /** Steps of Strassen's algorithm, 0 or 1: with 1 each block of the inner dimension is multiplied by seven
+     *  products of half the size (exact/winograd.h) instead of one.  Only for RESIDUES with sum_bytes 1. */
+    uint32_t winograd;
     nmodgpu_operand_plan left, right;
     uint32_t terms;
     uint32_t sums;
@@ -77,5 +80,17 @@ typedef struct nmodgpu_plan {
     double seconds;                  /**< predicted time with operands and result on the device */
     char name[48];                   /**< for people: "f64(2,3) base 2^25,2^17", "i8 crt(10) bytes" */
 } nmodgpu_plan;
+
+/** Bytes of a word of the operands and of the result on the device: 8, or 4 for p < 2^32; for int8 plans also 1 and
+ *  2, for p <= 2^8 and 2^16. */
+static inline uint32_t nmodgpu_plan_word_bytes(const nmodgpu_plan *plan)
+{
+    const uint64_t p = plan->modulus;
+    if (p >> 32)
+        return 8;
+    if (plan->number != NMODGPU_I8 || p > 1 << 16)
+        return 4;
+    return p > 1 << 8 ? 2 : 1;
+}
 
 #endif

@@ -11,14 +11,10 @@
 const uint32_t nmodgpu_i8_moduli[NMODGPU_MAX_PLANES] = {256, 255, 253, 251, 247, 241, 239, 233, 229, 227, 223, 217,
                                                         211, 199, 197, 193, 191, 181, 179, 173, 167, 163, 157, 151};
 
-uint32_t nmodgpu_i8_sum_bytes(nmodgpu_i8_kind kind)
-{
-    return kind == NMODGPU_I8_DIRECT_BYTES || kind == NMODGPU_I8_CRT_BYTES ? 1 : 4;
-}
-
 /* ---- how many moduli */
 
-/** Integers below 2^192: 1025 k h^2 < 2^168, and 2^9 M is at most 256 times that. */
+/** Integers below 2^192: inner lengths are below 2^17, so that 9 k h^2 < 2^147, and 4 M is at most 256 times what
+ *  it must be. */
 typedef struct wide {
     uint64_t word[3];
 } wide;
@@ -42,29 +38,36 @@ static bool less(const wide *x, const wide *y)
     return x->word[0] < y->word[0];
 }
 
-/** Least t with M = m_1 .. m_t > 2 k h^2 (1 + 2^-10), that is 1025 k h^2 < 2^9 M; 0 when the list is too short.
- *  *room becomes 2^9 M. */
-static uint32_t moduli_for(const wide *per_inner, int64_t k, wide *room)
+/** 9 h^2. */
+static wide growth(uint64_t p)
 {
-    const wide wanted = times(*per_inner, (uint64_t)k);
-    *room = (wide){{1 << 9}};
-    for (uint32_t t = 0; t < NMODGPU_MAX_PLANES; t++) {
-        *room = times(*room, nmodgpu_i8_moduli[t]);
-        if (less(&wanted, room))
-            return t + 1;
-    }
-    return 0;
+    return times(times((wide){{9}}, p / 2), p / 2);
 }
 
-/** Longest inner length up to NMODGPU_I8_MAX_INNER for which those moduli do; they do for k. */
-static int64_t longest_inner(const wide *per_inner, int64_t k, const wide *room)
+/** Least t >= 1 with M = m_1 .. m_t > 2 k h^2 (1 + 2^-3), that is 9 k h^2 < 4 M.  Nineteen do for every p, since k
+ *  is at most NMODGPU_I8_MAX_INNER. */
+static uint32_t moduli_for(const wide *per_inner, int64_t k)
 {
-    int64_t enough = k < NMODGPU_I8_MAX_INNER ? k : NMODGPU_I8_MAX_INNER;
-    int64_t beyond = NMODGPU_I8_MAX_INNER + 1;
+    const wide wanted = times(*per_inner, (uint64_t)k);
+    wide room = {{4}};
+    uint32_t count = 0;
+    do
+        room = times(room, nmodgpu_i8_moduli[count++]);
+    while (!less(&wanted, &room));
+    return count;
+}
+
+/** Longest inner length up to NMODGPU_I8_MAX_INNER for which those moduli do; 0 if there is none. */
+static int64_t longest_inner(const wide *per_inner, uint32_t count)
+{
+    wide room = {{4}};
+    for (uint32_t i = 0; i < count; i++)
+        room = times(room, nmodgpu_i8_moduli[i]);
+    int64_t enough = 0, beyond = NMODGPU_I8_MAX_INNER + 1;
     while (beyond - enough > 1) {
         const int64_t middle = (enough + beyond) / 2;
         const wide wanted = times(*per_inner, (uint64_t)middle);
-        if (less(&wanted, room))
+        if (less(&wanted, &room))
             enough = middle;
         else
             beyond = middle;
@@ -128,18 +131,40 @@ static bool fill_direct(nmodgpu_plan *plan)
 
 /** All sums are recombined together, so they take the same blocks: 256 is in every list and allows the
  *  shortest. */
-static bool fill_crt(nmodgpu_plan *plan)
+static void fill_list(nmodgpu_plan *plan, uint32_t count, int64_t lambda)
 {
-    const uint64_t h = plan->modulus / 2;
-    const wide per_inner = times(times((wide){{1025}}, h), h);
-    wide room;
-    const uint32_t count = moduli_for(&per_inner, plan->k, &room);
-    if (count == 0)
-        return false;
     fill_residues(plan, nmodgpu_i8_moduli, count);
-    const int64_t lambda = longest_inner(&per_inner, plan->k, &room);
     for (uint32_t g = 0; g < count; g++)
         set_inner(plan, g, lambda);
+}
+
+/** No block is longer, whatever the moduli. */
+static int64_t inner_of(const nmodgpu_plan *plan)
+{
+    return plan->k < NMODGPU_I8_MAX_INNER ? plan->k : NMODGPU_I8_MAX_INNER;
+}
+
+static bool fill_crt(nmodgpu_plan *plan)
+{
+    const wide per_inner = growth(plan->modulus);
+    const uint32_t count = moduli_for(&per_inner, inner_of(plan));
+    fill_list(plan, count, longest_inner(&per_inner, count));
+    return true;
+}
+
+/** One modulus less, where reductions in between are few.  With two less, blocks would be shorter by another of the
+ *  moduli, below a 151st of the inner length. */
+static bool fill_fewer(nmodgpu_plan *plan)
+{
+    const wide per_inner = growth(plan->modulus);
+    const uint32_t count = moduli_for(&per_inner, inner_of(plan)) - 1;
+    if (count == 0)
+        return false;
+    const int64_t lambda = longest_inner(&per_inner, count);
+    const int64_t longest = lambda & -NMODGPU_I8_BLOCK_STEP;
+    if (longest == 0 || NMODGPU_I8_MAX_SPLIT * longest < inner_of(plan))
+        return false;
+    fill_list(plan, count, lambda);
     return true;
 }
 
@@ -218,53 +243,57 @@ static bool fill_karatsuba(nmodgpu_plan *plan)
 
 /* ---- */
 
-static void fill_name(nmodgpu_plan *plan, nmodgpu_i8_kind kind)
+static const struct {
+    bool (*fill)(nmodgpu_plan *plan);
+    uint32_t sum_bytes;
+    bool winograd;
+} kinds[NMODGPU_I8_KINDS] = {
+    [NMODGPU_I8_DIRECT_BYTES] = {fill_direct, 1, false},   [NMODGPU_I8_DIRECT_SUMS] = {fill_direct, 4, false},
+    [NMODGPU_I8_DIRECT_WINOGRAD] = {fill_direct, 1, true}, [NMODGPU_I8_CRT_BYTES] = {fill_crt, 1, false},
+    [NMODGPU_I8_CRT_SUMS] = {fill_crt, 4, false},          [NMODGPU_I8_CRT_WINOGRAD] = {fill_crt, 1, true},
+    [NMODGPU_I8_FEWER_BYTES] = {fill_fewer, 1, false},     [NMODGPU_I8_FEWER_SUMS] = {fill_fewer, 4, false},
+    [NMODGPU_I8_FEWER_WINOGRAD] = {fill_fewer, 1, true},   [NMODGPU_I8_DIGITS] = {fill_digits, 4, false},
+    [NMODGPU_I8_KARATSUBA] = {fill_karatsuba, 4, false},
+};
+
+uint32_t nmodgpu_i8_sum_bytes(nmodgpu_i8_kind kind)
 {
-    const char *sums = plan->sum_bytes == 1 ? "bytes" : "sums";
-    switch (kind) {
-    case NMODGPU_I8_DIRECT_BYTES:
-    case NMODGPU_I8_DIRECT_SUMS:
-        snprintf(plan->name, sizeof plan->name, "i8 direct %s", sums);
-        break;
-    case NMODGPU_I8_CRT_BYTES:
-    case NMODGPU_I8_CRT_SUMS:
-        snprintf(plan->name, sizeof plan->name, "i8 crt(%u) %s", (unsigned)plan->sums, sums);
-        break;
-    default:
-        snprintf(plan->name, sizeof plan->name, "i8(2,2)%s base 2^%u", kind == NMODGPU_I8_KARATSUBA ? "k" : "",
-                 (unsigned)plan->left.digit_bits);
-    }
+    return kinds[kind].sum_bytes;
 }
 
-static bool fill(nmodgpu_plan *plan, nmodgpu_i8_kind kind)
+bool nmodgpu_i8_winograd(nmodgpu_i8_kind kind)
 {
-    switch (kind) {
-    case NMODGPU_I8_DIRECT_BYTES:
-    case NMODGPU_I8_DIRECT_SUMS:
-        return fill_direct(plan);
-    case NMODGPU_I8_CRT_BYTES:
-    case NMODGPU_I8_CRT_SUMS:
-        return fill_crt(plan);
-    case NMODGPU_I8_DIGITS:
-        return fill_digits(plan);
-    case NMODGPU_I8_KARATSUBA:
-        return fill_karatsuba(plan);
-    default:
-        return false;
-    }
+    return kinds[kind].winograd;
+}
+
+static void fill_name(nmodgpu_plan *plan)
+{
+    const char *sums = plan->sum_bytes == 1 ? "bytes" : "sums";
+    const char *step = plan->winograd ? NMODGPU_I8_WINOGRAD_NAME : "";
+    if (plan->encoding == NMODGPU_DIGITS)
+        snprintf(plan->name, sizeof plan->name, "i8(2,2)%s base 2^%u", plan->left.planes == 3 ? "k" : "",
+                 (unsigned)plan->left.digit_bits);
+    else if (plan->sums == 1 && plan->left.plane_digits[0] == plan->modulus)
+        snprintf(plan->name, sizeof plan->name, "i8 direct %s%s", sums, step);
+    else
+        snprintf(plan->name, sizeof plan->name, "i8 crt(%u) %s%s", (unsigned)plan->sums, sums, step);
 }
 
 bool nmodgpu_i8_plan(nmodgpu_plan *plan, nmodgpu_i8_kind kind, uint64_t p, int64_t m, int64_t k, int64_t n)
 {
+    const int64_t least = NMODGPU_I8_WINOGRAD_LEAST;
+    if ((unsigned)kind >= NMODGPU_I8_KINDS || (kinds[kind].winograd && (m < least || k < least || n < least)))
+        return false;
     memset(plan, 0, sizeof *plan);
     plan->number = NMODGPU_I8;
     plan->modulus = p;
     plan->m = m;
     plan->k = k;
     plan->n = n;
-    plan->sum_bytes = nmodgpu_i8_sum_bytes(kind);
-    if (!fill(plan, kind))
+    plan->winograd = kinds[kind].winograd;
+    plan->sum_bytes = kinds[kind].sum_bytes;
+    if (!kinds[kind].fill(plan))
         return false;
-    fill_name(plan, kind);
+    fill_name(plan);
     return true;
 }

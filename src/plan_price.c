@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "exact/winograd.h"
 #include "planner.h"
 
 /* nmodgpu_reducer_make() takes the integer road, which arithmetic may bound, from 2^50 on, and from about here
@@ -13,12 +14,6 @@ enum { INTEGER_ROAD_BITS = 49 };
 static double positive(double x, double otherwise)
 {
     return x > 0 ? x : otherwise;
-}
-
-/** Device words: 4 bytes where the modulus allows it, as product.c keeps them. */
-static double word_bytes(uint64_t p)
-{
-    return p < (1ULL << 32) ? 4 : 8;
 }
 
 /** What one kind of GEMM costs on a device. */
@@ -45,23 +40,29 @@ static void price_gemms(nmodgpu_price *price, int64_t m, int64_t n, double plane
     price->per_launch = positive(rates->gemm_start, 0);
 }
 
-/** All but the GEMMs and what arithmetic takes. */
-static nmodgpu_price price_passes(uint64_t p, int64_t m, int64_t k, int64_t n, double plane_bytes, double sum_bytes,
-                                  const nmodgpu_rates *rates)
+/** Entries of the operands and of the result, as they are made for and by the products of a plan. */
+typedef struct extents {
+    double left, right, result;
+} extents;
+
+static extents whole_extents(double m, double k, double n)
+{
+    return (extents){m * k, k * n, m * n};
+}
+
+/** All but the GEMMs and what arithmetic takes; planes are of those extents. */
+static nmodgpu_price price_passes(double word_bytes, const extents *words, const extents *planes,
+                                  double plane_bytes, double sum_bytes, const nmodgpu_rates *rates)
 {
     const double per_byte = 1 / positive(rates->pass_bytes, 1);
-    const double left = (double)m * (double)k * per_byte;
-    const double right = (double)k * (double)n * per_byte;
-    const double result = (double)m * (double)n * per_byte;
     return (nmodgpu_price){
-        .k = k,
         .per_pass = positive(rates->pass_start, 0),
-        .left_words = word_bytes(p) * left,
-        .right_words = word_bytes(p) * right,
-        .result_words = word_bytes(p) * result,
-        .left_plane = plane_bytes * left,
-        .right_plane = plane_bytes * right,
-        .sum_plane = sum_bytes * result,
+        .left_words = word_bytes * words->left * per_byte,
+        .right_words = word_bytes * words->right * per_byte,
+        .result_words = word_bytes * words->result * per_byte,
+        .left_plane = plane_bytes * planes->left * per_byte,
+        .right_plane = plane_bytes * planes->right * per_byte,
+        .sum_plane = sum_bytes * planes->result * per_byte,
     };
 }
 
@@ -81,35 +82,54 @@ nmodgpu_price nmodgpu_price_f64(uint64_t p, int64_t m, int64_t k, int64_t n, con
 {
     const gemm_rates gemm = {rates->f64_flops, rates->f64_k_half, positive(rates->f64_tile_rows, 1),
                              positive(rates->f64_tile_cols, 1)};
-    nmodgpu_price price = price_passes(p, m, k, n, 8, 8, rates);
+    const extents all = whole_extents((double)m, (double)k, (double)n);
+    nmodgpu_price price = price_passes(p >> 32 ? 8 : 4, &all, &all, 8, 8, rates);
+    price.k = k;
+    price.products = 1;
+    price.inner = (double)k;
     price_gemms(&price, m, n, 1, &gemm, rates);
     if (p >> INTEGER_ROAD_BITS && rates->integer_sums > 0)
         price.sum_plane = fmax(price.sum_plane, (double)m * (double)n / rates->integer_sums);
     return price;
 }
 
+static int64_t blocks_of(int64_t k, int64_t block)
+{
+    return block >= k ? 1 : (k + block - 1) / block;
+}
+
 static nmodgpu_price price_i8(const nmodgpu_plan *plan, const nmodgpu_rates *rates)
 {
-    const bool fused = plan->sum_bytes == 1;
+    const bool fused = plan->sum_bytes == 1, step = plan->winograd != 0;
     const double tile = positive(rates->i8_tile, 1);
     const gemm_rates gemm = {fused ? rates->i8_fused_flops : rates->i8_flops,
                              fused ? rates->i8_fused_k_half : rates->i8_k_half, tile, tile};
-    const double m = (double)plan->m, k = (double)plan->k, n = (double)plan->n;
-    nmodgpu_price price = price_passes(plan->modulus, plan->m, plan->k, plan->n, 1, plan->sum_bytes, rates);
-    price_gemms(&price, plan->m, plan->n, fused ? plan->terms : 1, &gemm, rates);
+    const int64_t m = step ? nmodgpu_winograd_half(plan->m) : plan->m;
+    const int64_t n = step ? nmodgpu_winograd_half(plan->n) : plan->n;
+    /* Blocks are multiples of 64 but for the last: their halves add up to this. */
+    const int64_t k = step ? nmodgpu_winograd_half(plan->k) : plan->k;
+    const double products = step ? NMODGPU_WINOGRAD_PRODUCTS : 1;
+    const extents words = whole_extents((double)plan->m, (double)plan->k, (double)plan->n);
+    const extents one = whole_extents((double)m, (double)k, (double)n);
+    const extents planes = {products * one.left, products * one.right, products * one.result};
+    nmodgpu_price price = price_passes(nmodgpu_plan_word_bytes(plan), &words, &planes, 1, plan->sum_bytes, rates);
+    price.k = plan->k;
+    price.products = products;
+    price.inner = (double)k;
+    price_gemms(&price, m, n, fused ? plan->terms : 1, &gemm, rates);
     price.together = fused;
     if (rates->residues > 0) {
-        price.left_work = m * k / rates->residues;
-        price.right_work = k * n / rates->residues;
-        price.sum_plane = fmax(price.sum_plane, m * n / rates->residues);
+        price.left_work = planes.left / rates->residues;
+        price.right_work = planes.right / rates->residues;
+        price.sum_plane = fmax(price.sum_plane, planes.result / rates->residues);
     }
     return price;
 }
 
-/** Counts of machine work: GEMMs with their inner lengths added up, their launches, passes over C, sum planes
- *  read. */
+/** Counts of machine work: conversions, GEMMs with their inner lengths added up, their launches, passes over C, sum
+ *  planes read. */
 typedef struct counts {
-    double left_planes, right_planes, inner, gemms, launches, passes, reads;
+    double conversions, left_planes, right_planes, inner, gemms, launches, passes, reads;
 } counts;
 
 static double price_counts(const nmodgpu_price *price, const counts *c)
@@ -118,7 +138,7 @@ static double price_counts(const nmodgpu_price *price, const counts *c)
         fmax(price->left_words + c->left_planes * price->left_plane, c->left_planes * price->left_work);
     const double right =
         fmax(price->right_words + c->right_planes * price->right_plane, c->right_planes * price->right_work);
-    const double conversion = 2 * price->per_pass + left + right;
+    const double conversion = c->conversions * price->per_pass + left + right;
     const double products =
         c->inner * price->per_inner + c->gemms * price->per_gemm + c->launches * price->per_launch;
     /* Every pass writes words of C; every pass but the first reads them too. */
@@ -129,7 +149,7 @@ static double price_counts(const nmodgpu_price *price, const counts *c)
 }
 
 /** doc/algorithms.md#schedule: as many reductions as the plane with the shortest blocks has blocks, and each
- *  plane is read once a block. */
+ *  plane is read once a block.  Operands are converted at once, or block by block for Strassen-Winograd steps. */
 double nmodgpu_price_plan(const nmodgpu_price *price, const nmodgpu_plan *plan)
 {
     int64_t blocks[NMODGPU_MAX_SUMS];
@@ -137,27 +157,28 @@ double nmodgpu_price_plan(const nmodgpu_price *price, const nmodgpu_plan *plan)
     int64_t passes = 0;
     int64_t reads = 0;
     for (uint32_t g = 0; g < plan->sums; g++) {
-        blocks[g] = plan->block[g] >= price->k ? 1 : (price->k + plan->block[g] - 1) / plan->block[g];
+        blocks[g] = blocks_of(price->k, plan->block[g]);
         reads += blocks[g];
         if (passes < blocks[g])
             passes = blocks[g];
     }
     for (uint32_t t = 0; t < plan->terms; t++)
         gemms += blocks[plan->term[t].sum];
-    const counts c = {plan->left.planes,
-                      plan->right.planes,
-                      (double)plan->terms * (double)price->k,
-                      (double)gemms,
-                      (double)(price->together ? passes : gemms),
-                      (double)passes,
-                      (double)reads};
+    const counts c = {.conversions = 2 * (price->products > 1 ? (double)passes : 1),
+                      .left_planes = plan->left.planes,
+                      .right_planes = plan->right.planes,
+                      .inner = price->products * (double)plan->terms * price->inner,
+                      .gemms = price->products * (double)gemms,
+                      .launches = price->products * (double)(price->together ? passes : gemms),
+                      .passes = (double)passes,
+                      .reads = (double)reads};
     return price_counts(price, &c);
 }
 
 double nmodgpu_price_least(const nmodgpu_price *price, uint32_t left_planes, uint32_t right_planes, uint32_t terms,
                            uint32_t sums)
 {
-    const counts c = {left_planes, right_planes, (double)terms * (double)price->k, terms, terms, 1, sums};
+    const counts c = {2, left_planes, right_planes, (double)terms * (double)price->k, terms, terms, 1, sums};
     return price_counts(price, &c);
 }
 
@@ -175,7 +196,7 @@ double nmodgpu_plan_call_seconds(const nmodgpu_plan *plan, const nmodgpu_rates *
     const double right = (double)plan->k * (double)plan->n;
     const double result = (double)plan->m * (double)plan->n;
     const double imported = 8 * (left + right + (reads_c ? result : 0));
-    const double base = reads_c ? word_bytes(plan->modulus) * result / positive(rates->pass_bytes, 1) : 0;
+    const double base = reads_c ? nmodgpu_plan_word_bytes(plan) * result / positive(rates->pass_bytes, 1) : 0;
     return nmodgpu_plan_seconds(plan, rates) + imported / positive(rates->import_bytes, 1) +
            8 * result / positive(rates->export_bytes, 1) + base + positive(rates->call_start, 0);
 }

@@ -11,6 +11,8 @@
 /** What a shape and a device make of a plan's counts; worked out once for plans of one kind. */
 typedef struct nmodgpu_price {
     int64_t k;
+    double products;   /**< of each block: one, or seven of half its size */
+    double inner;      /**< inner lengths of one product of each block, added up: k, or that of the halves */
     bool together;     /**< one launch multiplies all planes */
     double per_inner;  /**< seconds of one GEMM per unit of inner length */
     double per_gemm;   /**< seconds of one GEMM however short its inner length */
@@ -19,9 +21,9 @@ typedef struct nmodgpu_price {
     double left_words; /**< seconds to read or write the left operand's words once, and so on */
     double right_words;
     double result_words;
-    double left_plane;
+    double left_plane; /**< seconds to write one left plane, of all the products */
     double right_plane;
-    double sum_plane;
+    double sum_plane; /**< seconds to read one sum plane of all the products of a block */
     double left_work; /**< seconds of arithmetic for one left plane: counts where memory is sooner */
     double right_work;
 } nmodgpu_price;

@@ -34,10 +34,18 @@ static bool kind_holds(const nmodgpu_plan *plan)
            (plan->encoding == NMODGPU_RESIDUES && (plan->sum_bytes == 4 || plan->sum_bytes == 1));
 }
 
+/** A Strassen-Winograd step asks for sums that are reduced before they are combined, which only residues in int8
+ * have. The bounds are the same with it: an entry of the result is what it is, and no sum adds up more products
+ * that are not 0. */
+static bool step_holds(const nmodgpu_plan *plan)
+{
+    return plan->winograd == 0 || (plan->winograd == 1 && plan->sum_bytes == 1);
+}
+
 static bool sizes_hold(const nmodgpu_plan *plan)
 {
-    return kind_holds(plan) && plan->modulus > 1 && plan->m >= 1 && plan->k >= 1 && plan->n >= 1 &&
-           plan->terms >= 1 && plan->terms <= NMODGPU_MAX_TERMS && plan->sums >= 1 &&
+    return kind_holds(plan) && step_holds(plan) && plan->modulus > 1 && plan->m >= 1 && plan->k >= 1 &&
+           plan->n >= 1 && plan->terms >= 1 && plan->terms <= NMODGPU_MAX_TERMS && plan->sums >= 1 &&
            plan->sums <= NMODGPU_MAX_SUMS && is_finite_time(plan->seconds) && plan->name[0] != '\0' &&
            memchr(plan->name, '\0', sizeof plan->name) != NULL;
 }
@@ -258,11 +266,11 @@ static void divide(uint32_t *limb, uint32_t divisor)
     }
 }
 
-/** M > 2 lambda h^2 (1 + 2^-10), by floor(1025 lambda h^2 / M) < 2^9; rounding down at every division is rounding
- *  down once.  lambda < 2^31, so the dividend is below 2^168. */
+/** M > 2 lambda h^2 (1 + 2^-3), by floor(9 lambda h^2 / M) < 4; rounding down at every division is rounding down
+ *  once.  lambda < 2^31, so the dividend is below 2^161. */
 static bool moduli_suffice(const nmodgpu_plan *plan)
 {
-    uint32_t limb[LIMBS] = {1025};
+    uint32_t limb[LIMBS] = {9};
     int64_t longest = 0;
     for (uint32_t g = 0; g < plan->sums; g++)
         if (longest < plan->lambda[g])
@@ -275,7 +283,7 @@ static bool moduli_suffice(const nmodgpu_plan *plan)
     for (int i = 1; i < LIMBS; i++)
         if (limb[i] != 0)
             return false;
-    return limb[0] < 1 << 9;
+    return limb[0] < 4;
 }
 
 static bool residue_planes_hold(const nmodgpu_plan *plan)

@@ -9,6 +9,10 @@
 #include "plan_price.h"
 
 #define MAX_INNER ((int64_t)1 << 31)
+/* With a smaller dimension than this nobody gains by a Strassen-Winograd step: it saves an eighth of the products,
+ * of halves that no longer fill a device, and for it conversions and reductions take seven quarters of the bytes.
+ */
+#define WINOGRAD_LEAST 2048
 /* 27 families, at most three bases a side. */
 #define MAX_CANDIDATES (NMODGPU_I8_KINDS + 27 * 9)
 
@@ -49,10 +53,16 @@ static void search_begin(search *s, uint64_t p, int64_t m, int64_t k, int64_t n,
     nmodgpu_f64_begin(&s->cursor, p, m, k, n);
 }
 
+static bool large_enough(const search *s, nmodgpu_i8_kind kind)
+{
+    return !nmodgpu_i8_winograd(kind) ||
+           (s->m >= WINOGRAD_LEAST && s->k >= WINOGRAD_LEAST && s->n >= WINOGRAD_LEAST);
+}
+
 /** The int8 plan of that kind with its seconds, if there is one and the device serves it. */
 static bool try_i8(const search *s, nmodgpu_i8_kind kind, nmodgpu_plan *plan)
 {
-    if (!nmodgpu_price_offers(s->rates, nmodgpu_i8_sum_bytes(kind)) ||
+    if (!nmodgpu_price_offers(s->rates, nmodgpu_i8_sum_bytes(kind)) || !large_enough(s, kind) ||
         !nmodgpu_i8_plan(plan, kind, s->p, s->m, s->k, s->n))
         return false;
     plan->seconds = nmodgpu_plan_seconds(plan, s->rates);
@@ -131,12 +141,20 @@ static void offer(ranked *best, double seconds, candidate of)
         *best = (ranked){seconds, 0, of};
 }
 
+/** A plan of just that name is the only one: with a Strassen-Winograd step the name goes on. */
 static void find_best_i8(ranked *best, const search *s, const char *prefix)
 {
     nmodgpu_plan plan;
-    for (nmodgpu_i8_kind kind = 0; kind < NMODGPU_I8_KINDS; kind++)
-        if (try_i8(s, kind, &plan) && (!prefix || begins_with(plan.name, prefix)))
-            offer(best, plan.seconds, (candidate){.number = NMODGPU_I8, .kind = kind});
+    for (nmodgpu_i8_kind kind = 0; kind < NMODGPU_I8_KINDS; kind++) {
+        if (!try_i8(s, kind, &plan) || (prefix && !begins_with(plan.name, prefix)))
+            continue;
+        const candidate c = {.number = NMODGPU_I8, .kind = kind};
+        if (prefix && strcmp(plan.name, prefix) == 0) {
+            *best = (ranked){plan.seconds, 0, c};
+            return;
+        }
+        offer(best, plan.seconds, c);
+    }
 }
 
 static bool f64_begins_with(const search *s, nmodgpu_f64_candidate f64, const char *prefix)
@@ -180,4 +198,15 @@ nmodgpu_status nmodgpu_plan_best(nmodgpu_plan *plan, uint64_t p, int64_t m, int6
         return NMODGPU_DECLINED;
     make_plan(&s, &best, plan);
     return NMODGPU_OK;
+}
+
+void nmodgpu_plan_plain(nmodgpu_plan *plan, const nmodgpu_rates *rates)
+{
+    if (!plan->winograd)
+        return;
+    char *step = strstr(plan->name, NMODGPU_I8_WINOGRAD_NAME);
+    if (step)
+        memset(step, 0, sizeof plan->name - (size_t)(step - plan->name));
+    plan->winograd = 0;
+    plan->seconds = nmodgpu_plan_seconds(plan, rates);
 }

@@ -14,8 +14,8 @@
 size_t nmodgpu_plan_list(nmodgpu_plan *plans, size_t capacity, uint64_t p, int64_t m, int64_t k, int64_t n,
                          const nmodgpu_rates *rates);
 
-/** The soonest plan; with `name` not NULL only plans whose name begins with it ("f64(2,3)").
- *  NMODGPU_DECLINED when there is none. */
+/** The soonest plan; with `name` not NULL the plan of just that name ("i8 crt(10) bytes"), or if there is none the
+ *  soonest whose name begins with it ("f64(2,3)", "i8 crt(10) bytes w").  NMODGPU_DECLINED when there is none. */
 nmodgpu_status nmodgpu_plan_best(nmodgpu_plan *plan, uint64_t p, int64_t m, int64_t k, int64_t n,
                                  const nmodgpu_rates *rates, const char *name);
 
@@ -25,6 +25,10 @@ bool nmodgpu_plan_verify(const nmodgpu_plan *plan);
 
 /** Predicted seconds of a plan for operands on the device (conversion, products, reductions). */
 double nmodgpu_plan_seconds(const nmodgpu_plan *plan, const nmodgpu_rates *rates);
+
+/** Makes of a plan with a Strassen-Winograd step the same without it, name and seconds too; any other stays what it
+ *  is. */
+void nmodgpu_plan_plain(nmodgpu_plan *plan, const nmodgpu_rates *rates);
 
 /** Predicted seconds of a whole call from host memory: the above, plus copies and start-up. */
 double nmodgpu_plan_call_seconds(const nmodgpu_plan *plan, const nmodgpu_rates *rates, bool reads_c);

@@ -5,6 +5,7 @@
 
 #include "host_matrix.h"
 #include "log.h"
+#include "product_winograd.h"
 #include "schedule.h"
 #include "tile.h"
 
@@ -195,8 +196,8 @@ static void release(run *r, bool failed)
     r->backend->queue_close(r->queue, failed);
 }
 
-/** The device's part, into the host matrix `out`. */
-static nmodgpu_status compute(const nmodgpu_product *product, const nmodgpu_view *out, const nmodgpu_tiling *tiling)
+static nmodgpu_status compute_tiles(const nmodgpu_product *product, const nmodgpu_view *out,
+                                    const nmodgpu_tiling *tiling)
 {
     const nmodgpu_plan *plan = product->plan;
     run r = {
@@ -225,22 +226,33 @@ static nmodgpu_status compute(const nmodgpu_product *product, const nmodgpu_view
     return status;
 }
 
-nmodgpu_status nmodgpu_product_run(const nmodgpu_product *product)
+/** The device's part, into the host matrix `out`; in tiles if need be. */
+static nmodgpu_status compute(const nmodgpu_product *product, const nmodgpu_view *out)
 {
     nmodgpu_tiling tiling;
-    nmodgpu_status status = nmodgpu_tiling_choose(&tiling, product->backend, product->plan, product->limit_bytes);
+    if (product->plan->winograd) {
+        const bool fits = nmodgpu_winograd_bytes(product->backend, product->plan) <= product->limit_bytes;
+        return fits ? nmodgpu_winograd_run(product, out) : NMODGPU_ENOMEM;
+    }
+    const nmodgpu_status status =
+        nmodgpu_tiling_choose(&tiling, product->backend, product->plan, product->limit_bytes);
     if (status != NMODGPU_OK)
         return status;
     if (tiling.m < product->plan->m || tiling.k < product->plan->k || tiling.n < product->plan->n)
         nmodgpu_log(NMODGPU_LOG_DEBUG, NULL, "tiles of %lld x %lld, inner panels of %lld, %llu bytes",
                     (long long)tiling.m, (long long)tiling.n, (long long)tiling.k,
                     (unsigned long long)tiling.bytes);
+    return compute_tiles(product, out, &tiling);
+}
+
+nmodgpu_status nmodgpu_product_run(const nmodgpu_product *product)
+{
     if (!nmodgpu_needs_staging(product->d, product->c, product->a, product->b))
-        return compute(product, product->d, &tiling);
+        return compute(product, product->d);
     nmodgpu_view staging;
     if (!nmodgpu_staging_alloc(&staging, product->d->rows, product->d->cols))
         return NMODGPU_ENOMEM;
-    status = compute(product, &staging, &tiling);
+    const nmodgpu_status status = compute(product, &staging);
     if (status == NMODGPU_OK)
         nmodgpu_view_copy(product->d, &staging);
     free(staging.data);

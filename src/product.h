@@ -18,8 +18,9 @@ typedef struct nmodgpu_product {
     uint64_t limit_bytes;              /**< device memory it may use */
 } nmodgpu_product;
 
-/** Computes D.  On failure D is untouched where it overlaps an operand, and may hold anything where it
- *  does not.  NMODGPU_ENOMEM: memory ran out; less of it may do. */
+/** Computes D.  Plans with a Strassen-Winograd step need nmodgpu_untiled_bytes() and take no tiles.  On failure D
+ * is untouched where it overlaps an operand, and may hold anything where it does not.  NMODGPU_ENOMEM: memory ran
+ * out; less of it may do. */
 nmodgpu_status nmodgpu_product_run(const nmodgpu_product *product);
 
 /** acc <- (has_base ? acc : 0) + sign * left * right mod p, by the plan's schedule.  All on the device of the

@@ -32,7 +32,7 @@ const nmodgpu_setting_info nmodgpu_setting_table[NMODGPU_SETTINGS] = {
                              "Threads that backends may use on the host."},
     [NMODGPU_SET_PLAN] = {"NMODGPU_PLAN", NMODGPU_TYPE_TEXT, false, 0, 0, "", "any",
                           "the beginning of a plan's name, such as f64(2,2)",
-                          "Use only plans whose name begins so; for experiments."},
+                          "Use only the plan of that name, or else those whose name begins so; for experiments."},
 };
 
 int nmodgpu_setting_find(const char *name)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
 #include "tile.h"
 
+#include "product_winograd.h"
+
 nmodgpu_matrix nmodgpu_words_matrix(const nmodgpu_plan *plan, int64_t rows, int64_t cols)
 {
     return (nmodgpu_matrix){
@@ -8,7 +10,7 @@ nmodgpu_matrix nmodgpu_words_matrix(const nmodgpu_plan *plan, int64_t rows, int6
         .rows = rows,
         .cols = cols,
         .modulus = plan->modulus,
-        .element_bytes = plan->modulus >> 32 ? 8 : 4,
+        .element_bytes = nmodgpu_plan_word_bytes(plan),
         .planes = 1,
     };
 }
@@ -67,6 +69,8 @@ static uint64_t peak_bytes(const nmodgpu_backend *backend, const nmodgpu_plan *p
 
 uint64_t nmodgpu_untiled_bytes(const nmodgpu_backend *backend, const nmodgpu_plan *plan)
 {
+    if (plan->winograd)
+        return nmodgpu_winograd_bytes(backend, plan);
     const nmodgpu_tiling whole = {plan->m, plan->k, plan->n, true, true, 0};
     return peak_bytes(backend, plan, &whole);
 }

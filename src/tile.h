@@ -15,7 +15,7 @@ typedef struct nmodgpu_tiling {
     uint64_t bytes; /**< most device memory in use at any moment */
 } nmodgpu_tiling;
 
-/** The tiling with the fewest copies that needs at most limit_bytes.  NMODGPU_ENOMEM when even small tiles
+/** For plans without a Strassen-Winograd step: the tiling with the fewest copies that needs at most limit_bytes.  NMODGPU_ENOMEM when even small tiles
  *  need more. */
 nmodgpu_status nmodgpu_tiling_choose(nmodgpu_tiling *tiling, const nmodgpu_backend *backend,
                                      const nmodgpu_plan *plan, uint64_t limit_bytes);
@@ -23,7 +23,7 @@ nmodgpu_status nmodgpu_tiling_choose(nmodgpu_tiling *tiling, const nmodgpu_backe
 /** Device memory of the untiled product. */
 uint64_t nmodgpu_untiled_bytes(const nmodgpu_backend *backend, const nmodgpu_plan *plan);
 
-/* Descriptors without memory, for matrix_alloc and matrix_bytes.  Words are 4 bytes where p < 2^32. */
+/* Descriptors without memory, for matrix_alloc and matrix_bytes.  Words are nmodgpu_plan_word_bytes() wide. */
 nmodgpu_matrix nmodgpu_words_matrix(const nmodgpu_plan *plan, int64_t rows, int64_t cols);
 nmodgpu_matrix nmodgpu_planes_matrix(const nmodgpu_plan *plan, nmodgpu_side side, int64_t rows, int64_t cols);
 nmodgpu_matrix nmodgpu_sums_matrix(const nmodgpu_plan *plan, int64_t rows, int64_t cols);

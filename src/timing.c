@@ -9,21 +9,29 @@
 #include "introspect.h"
 #include "planner.h"
 #include "product.h"
+#include "product_winograd.h"
 #include "registry.h"
 #include "tile.h"
 
 typedef struct bench {
     const nmodgpu_backend *backend;
+    const nmodgpu_plan *plan;
     nmodgpu_queue *queue;
     nmodgpu_matrix left_words, right_words, left, right, sums, result;
 } bench;
+
+/** Of a plan with a Strassen-Winograd step only words last from one product to the next. */
+static bool lasts(const bench *b, const nmodgpu_matrix *matrix)
+{
+    return !b->plan->winograd || matrix->representation == NMODGPU_WORDS;
+}
 
 static nmodgpu_status alloc_all(bench *b)
 {
     nmodgpu_matrix *const all[] = {&b->left_words, &b->right_words, &b->left, &b->right, &b->sums, &b->result};
     nmodgpu_status status = NMODGPU_OK;
     for (size_t i = 0; i < sizeof all / sizeof *all && status == NMODGPU_OK; i++)
-        status = b->backend->matrix_alloc(b->queue, all[i]);
+        status = lasts(b, all[i]) ? b->backend->matrix_alloc(b->queue, all[i]) : NMODGPU_OK;
     return status;
 }
 
@@ -58,6 +66,9 @@ static nmodgpu_status import_random(bench *b, nmodgpu_matrix *words)
 
 static nmodgpu_status once(bench *b)
 {
+    if (b->plan->winograd)
+        return nmodgpu_winograd_steps(b->backend, b->queue, b->plan, &b->result, false, 1, &b->left_words,
+                                      &b->right_words);
     nmodgpu_status status = b->backend->prepare(b->queue, &b->left, &b->left_words);
     if (status == NMODGPU_OK)
         status = b->backend->prepare(b->queue, &b->right, &b->right_words);
@@ -105,6 +116,7 @@ static nmodgpu_status run(const nmodgpu_backend *backend, int32_t device, const 
 {
     bench b = {
         .backend = backend,
+        .plan = plan,
         .left_words = nmodgpu_words_matrix(plan, plan->m, plan->k),
         .right_words = nmodgpu_words_matrix(plan, plan->k, plan->n),
         .left = nmodgpu_planes_matrix(plan, NMODGPU_LEFT, plan->m, plan->k),

@@ -351,6 +351,7 @@ static TCase *one_case(const char *name, device_setup setup, const TTest *test)
 
 int main(void)
 {
+    sizes.usual = harness_size(sizes.usual);
     Suite *suite = suite_create("cuda on the stand-in");
     suite_add_tcase(suite, device_product_cases(open_backend, close_backend));
     suite_add_tcase(suite, device_kernel_cases(open_backend, close_backend));

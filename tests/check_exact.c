@@ -189,8 +189,9 @@ static void seed_test(void)
 int main(void)
 {
     Suite *suite = suite_create("exact");
-    TCase *cases[] = {exact_word_cases(),    exact_prepare_cases(), exact_reduce_cases(),   exact_rows_cases(),
-                      exact_residue_cases(), exact_crt_cases(),     exact_passes_i8_cases()};
+    TCase *cases[] = {exact_word_cases(), exact_prepare_cases(),   exact_reduce_cases(),
+                      exact_rows_cases(), exact_dots_cases(),      exact_residue_cases(),
+                      exact_crt_cases(),  exact_passes_i8_cases(), exact_winograd_cases()};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tcase_set_timeout(cases[i], 120);
         tcase_add_checked_fixture(cases[i], seed_test, NULL);

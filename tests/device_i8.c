@@ -33,18 +33,26 @@ static void report(void)
                (long long)taken, (long long)left_out);
 }
 
+static bool offered(const nmodgpu_plan *plan)
+{
+    const bool has = (plan->sum_bytes == 1 ? rates.i8_fused_flops : rates.i8_flops) > 0;
+    has ? taken++ : left_out++;
+    return has;
+}
+
+bool i8_has_bytes(void)
+{
+    const nmodgpu_plan plan = {.sum_bytes = 1};
+    return offered(&plan);
+}
+
 int i8_plans(nmodgpu_plan *plans, uint64_t p, int64_t m, int64_t k, int64_t n)
 {
     int count = 0;
-    for (int kind = 0; p > 1 && m > 0 && k > 0 && n > 0 && kind < NMODGPU_I8_KINDS; kind++) {
-        if (!nmodgpu_i8_plan(&plans[count], (nmodgpu_i8_kind)kind, p, m, k, n))
-            continue;
-        if ((plans[count].sum_bytes == 1 ? rates.i8_fused_flops : rates.i8_flops) > 0)
+    for (int kind = 0; p > 1 && m > 0 && k > 0 && n > 0 && kind < NMODGPU_I8_KINDS; kind++)
+        if (nmodgpu_i8_plan(&plans[count], (nmodgpu_i8_kind)kind, p, m, k, n) && !plans[count].winograd &&
+            offered(&plans[count]))
             count++;
-        else
-            left_out++;
-    }
-    taken += count;
     return count;
 }
 
@@ -52,6 +60,11 @@ static void check_all(const device_product *x)
 {
     nmodgpu_plan plans[NMODGPU_I8_KINDS];
     device_check(x, plans, i8_plans(plans, x->p, x->m, x->k, x->n), i8_seed);
+}
+
+uint32_t i8_width(uint64_t p)
+{
+    return p <= 256 ? 1 : p <= 65536 ? 2 : p >> 32 ? 8 : 4;
 }
 
 int64_t i8_awkward_size(void)
@@ -72,24 +85,27 @@ static device_product awkward_case(unsigned bits)
 
 START_TEST(moduli_of_every_size)
 {
-    for (unsigned bits = 1; bits <= 64; bits++)
-        for (int i = 0; i < 3; i++) {
+    for (unsigned bits = device_brief() ? 8 : 1; bits <= 64; bits = device_brief() ? 2 * bits : bits + 1)
+        for (int i = 0; i < (device_brief() ? 1 : 3); i++) {
             const device_product x = awkward_case(bits);
             check_all(&x);
         }
 }
 END_TEST
 
-/** Where kinds of plans begin and end, and where words grow. */
+/** Where kinds of plans begin and end, and where words grow; the first few reach all kernels. */
 START_TEST(moduli_at_every_edge)
 {
-    static const uint64_t moduli[] = {2,
+    static const uint64_t moduli[] = {256,
+                                      65536,
+                                      (1ULL << 32) - 1,
+                                      UINT64_MAX,
+                                      2,
                                       3,
                                       4,
                                       5,
                                       251,
                                       255,
-                                      256,
                                       257,
                                       8191,
                                       16384,
@@ -98,19 +114,17 @@ START_TEST(moduli_at_every_edge)
                                       65281,
                                       65521,
                                       65535,
-                                      65536,
                                       65537,
                                       (1ULL << 31) - 1,
                                       1ULL << 31,
-                                      (1ULL << 32) - 1,
                                       1ULL << 32,
                                       (1ULL << 32) + 1,
                                       1ULL << 63,
                                       (1ULL << 63) + 1,
-                                      UINT64_MAX - 58,
-                                      UINT64_MAX};
-    for (size_t i = 0; i < sizeof moduli / sizeof *moduli; i++)
-        for (int pattern = 0; pattern < 4; pattern++) {
+                                      UINT64_MAX - 58};
+    const size_t count = device_brief() ? 4 : sizeof moduli / sizeof *moduli;
+    for (size_t i = 0; i < count; i++)
+        for (int pattern = device_brief() ? 3 : 0; pattern < 4; pattern++) {
             device_product x = awkward_case(2);
             x.p = moduli[i];
             x.pattern_a = pattern & 1 ? TEST_ALL_HALF : TEST_UNIFORM;
@@ -123,7 +137,8 @@ END_TEST
 /** Identities, permutations, sparse and rank-one operands give products about zero, which uniform ones never do. */
 START_TEST(every_int8_pattern_by_every_pattern)
 {
-    for (int i = 0; i < TEST_PATTERNS * TEST_PATTERNS; i++) {
+    const int step = device_brief() ? TEST_PATTERNS + 1 : 1; /* each pattern by itself */
+    for (int i = 0; i < TEST_PATTERNS * TEST_PATTERNS; i += step) {
         device_product x = awkward_case(2 + (unsigned)test_below(63));
         x.pattern_a = (test_pattern)(i % TEST_PATTERNS);
         x.pattern_b = (test_pattern)(i / TEST_PATTERNS);
@@ -136,7 +151,8 @@ END_TEST
 START_TEST(long_inner_dimensions)
 {
     static const uint64_t moduli[] = {3, 256, 8191, 65536, 2147483647, UINT64_MAX - 58};
-    for (size_t i = 0; i < sizeof moduli / sizeof *moduli; i++) {
+    const size_t count = sizeof moduli / sizeof *moduli;
+    for (size_t i = device_brief() ? count - 1 : 0; i < count; i++) {
         device_product x = device_random_case(1);
         x.p = moduli[i];
         x.m = 3;
@@ -154,7 +170,7 @@ END_TEST
 /** Blocks far shorter than they need to be, so that many reductions come between. */
 START_TEST(blocks_are_reduced_in_between)
 {
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < (device_brief() ? 1 : 20); i++) {
         nmodgpu_plan plans[NMODGPU_I8_KINDS];
         device_product x = awkward_case(2 + (unsigned)test_below(63));
         x.k = 65 + (int64_t)test_below(400);
@@ -170,7 +186,8 @@ END_TEST
 START_TEST(large_int8_products)
 {
     static const unsigned bits[] = {8, 13, 16, 31, 64};
-    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
+    const size_t count = sizeof bits / sizeof *bits;
+    for (size_t i = 0; i < count; i += device_brief() ? count - 1 : 1) {
         device_product x = awkward_case(bits[i]);
         x.m = sizes.large - (int64_t)test_below(300) % sizes.large;
         x.k = sizes.large - (int64_t)test_below(300) % sizes.large;
@@ -183,7 +200,7 @@ END_TEST
 
 START_TEST(tall_and_flat_int8_products)
 {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i += device_brief() ? 3 : 1) {
         device_product x = awkward_case(i & 1 ? 31 : 16);
         x.m = i < 2 ? sizes.tall : 3;
         x.n = i < 2 ? 3 : sizes.tall;
@@ -209,7 +226,7 @@ static void *multiply_often(void *argument)
     const harness_product product = {
         .plan = &w->plan, .a = &w->a.view, .b = &w->b.view, .d = &w->d.view, .sign = 1, .element_bytes = 8};
     w->status = NMODGPU_OK;
-    for (int i = 0; i < 4 && w->status == NMODGPU_OK; i++)
+    for (int i = 0; i < (device_brief() ? 1 : 4) && w->status == NMODGPU_OK; i++)
         w->status = harness_run_alone(0, &product);
     return NULL;
 }
@@ -262,5 +279,7 @@ TCase *device_i8_cases(device_setup setup, device_setup end)
     tcase_add_test(tc, tall_and_flat_int8_products);
     tcase_add_test(tc, threads_multiply_in_int8_at_once);
     i8_add_operand_tests(tc);
+    i8_add_winograd_tests(tc);
+    i8_add_step_product_tests(tc);
     return tc;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "device_cases.h"
 #include "device_harness.h"
 #include "device_i8.h"
 
@@ -18,7 +19,7 @@ typedef struct bench {
 static void open_bench(bench *x, const nmodgpu_plan *plan, int64_t m, int64_t k, int64_t n)
 {
     const uint64_t p = plan->modulus;
-    const uint32_t bytes = p >> 32 || test_below(2) ? 8 : 4;
+    const uint32_t bytes = test_below(2) ? 8 : i8_width(p);
     x->plan = plan;
     x->a = harness_host(m, k, p, (int)test_below(TEST_PATTERNS), LAYOUT_DENSE);
     x->b = harness_host(k, n, p, (int)test_below(TEST_PATTERNS), LAYOUT_STRIDE);
@@ -96,7 +97,7 @@ static void check_window(bench *x)
 /** Operands prepared once serve many products of their windows. */
 START_TEST(windows_of_int8_operands)
 {
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 12; i += device_brief() ? 3 : 1) {
         nmodgpu_plan plans[NMODGPU_I8_KINDS];
         const uint64_t p = i < 4 ? 2 + test_below(1u << (4 * i + 4)) : test_modulus(2 + (unsigned)test_below(63));
         const int64_t m = 20 + (int64_t)test_below(60), k = 20 + (int64_t)test_below(150),
@@ -105,7 +106,7 @@ START_TEST(windows_of_int8_operands)
         for (int j = 0; j < count; j++) {
             bench x;
             open_bench(&x, &plans[j], m, k, n);
-            for (int w = 0; w < 6; w++)
+            for (int w = 0; w < (device_brief() ? 1 : 6); w++)
                 check_window(&x);
             close_bench(&x);
         }
@@ -164,20 +165,26 @@ static void check_accumulation(bench *x, int sign, uint32_t base_bytes, uint32_t
 START_TEST(int8_sums_accumulate_and_reduce_onto_words)
 {
     static const unsigned bits[] = {2, 5, 8, 11, 13, 16, 23, 31, 32, 33, 50, 63, 64};
-    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i += device_brief() ? 4 : 1) { /* 2, 13, 32, 64 */
         nmodgpu_plan plans[NMODGPU_I8_KINDS];
         const uint64_t p = test_modulus(bits[i]);
-        const uint32_t narrow = p >> 32 ? 8 : 4;
+        const uint32_t narrow = p >> 32 ? 8 : 4, narrowest = i8_width(p);
         const int64_t m = i8_awkward_size(), k = 48 + (int64_t)test_below(80), n = i8_awkward_size();
         const int count = i8_plans(plans, p, m, k, n);
         for (int j = 0; j < count; j++) {
             bench x;
             open_bench(&x, &plans[j], m, k, n);
             for (int64_t shift = 0; shift < 2; shift++) {
-                check_accumulation(&x, 1, 8, 8, true, shift);
+                check_accumulation(&x, 1, narrow, narrowest, shift, shift);
+                if (device_brief())
+                    continue;
                 check_accumulation(&x, -1, 8, narrow, false, shift);
+                check_accumulation(&x, 1, narrow, narrowest, !shift, shift);
+                check_accumulation(&x, 1, 8, 8, true, shift);
                 check_accumulation(&x, 1, narrow, 8, false, shift);
                 check_accumulation(&x, -1, narrow, narrow, true, shift);
+                check_accumulation(&x, -1, narrowest, narrow, false, shift);
+                check_accumulation(&x, 1, narrowest, narrowest, true, shift);
             }
             close_bench(&x);
         }
@@ -198,15 +205,15 @@ static void load_shifted(bench *x, nmodgpu_matrix *planes, const host_case *h, u
 
 START_TEST(int8_planes_of_windows_of_words)
 {
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 16; i += device_brief() ? 5 : 1) {
         nmodgpu_plan plans[NMODGPU_I8_KINDS];
-        const uint64_t p = test_modulus(2 + (unsigned)test_below(63));
+        const uint64_t p = test_modulus(device_brief() ? 4u * (unsigned)i + 4 : 2 + (unsigned)test_below(63));
         const int64_t m = i8_awkward_size(), k = i8_awkward_size(), n = i8_awkward_size();
         const int count = i8_plans(plans, p, m, k, n);
         for (int j = 0; j < count; j++) {
             bench x;
             open_bench(&x, &plans[j], m, k, n);
-            for (uint32_t bytes = p >> 32 ? 8 : 4; bytes <= 8; bytes += 4) {
+            for (uint32_t bytes = i8_width(p); bytes <= 8; bytes *= 2) {
                 load_shifted(&x, &x.left, &x.a, bytes);
                 load_shifted(&x, &x.right, &x.b, bytes);
                 check_product(&x, 0, m, 0, k, 0, n);

@@ -50,6 +50,8 @@ nmodgpu_plan exact_residues_plan(uint64_t p, uint32_t count);
 nmodgpu_plan exact_direct_plan(uint64_t p);
 /** The product M of a plan's moduli, and (M/m_i)^-1 mod m_i, by GMP. */
 void exact_product_of_moduli(mpz_t product, const nmodgpu_plan *plan);
+/** The least number of moduli for which 9 k h^2 < 4 M. */
+uint32_t exact_moduli_needed(uint64_t p, int64_t k);
 uint32_t exact_left_factor(const nmodgpu_plan *plan, uint32_t i);
 
 void exact_set(mpz_t z, uint64_t value);
@@ -64,8 +66,10 @@ TCase *exact_word_cases(void);
 TCase *exact_prepare_cases(void);
 TCase *exact_reduce_cases(void);
 TCase *exact_rows_cases(void);
+TCase *exact_dots_cases(void);
 TCase *exact_residue_cases(void);
 TCase *exact_crt_cases(void);
 TCase *exact_passes_i8_cases(void);
+TCase *exact_winograd_cases(void);
 
 #endif

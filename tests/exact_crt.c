@@ -18,7 +18,7 @@ typedef unsigned long long ull;
 typedef struct recombination {
     nmodgpu_plan plan;
     uint32_t factor[NMODGPU_MAX_PLANES];
-    mpz_t product, end; /* M, and the largest X allowed: below M / (2 (1 + 2^-10)) */
+    mpz_t product, end; /* M, and the largest X allowed: 9 X < 4 M */
     mpz_t work, expected, modulus;
 } recombination;
 
@@ -29,9 +29,9 @@ static void open_recombination(recombination *r, nmodgpu_plan plan)
         r->factor[i] = exact_left_factor(&plan, i);
     mpz_inits(r->product, r->end, r->work, r->expected, r->modulus, NULL);
     exact_product_of_moduli(r->product, &plan);
-    mpz_mul_ui(r->end, r->product, 512);
+    mpz_mul_ui(r->end, r->product, 4);
     mpz_sub_ui(r->end, r->end, 1);
-    mpz_fdiv_q_ui(r->end, r->end, 1025);
+    mpz_fdiv_q_ui(r->end, r->end, 9);
 }
 
 static void close_recombination(recombination *r)
@@ -211,8 +211,8 @@ START_TEST(extreme_and_random_residues)
 }
 END_TEST
 
-/** The turns of all residues together err by less than what the plan's slack leaves of a half turn: 512/1025 of M
- * is the most that |X| may be. */
+/** The turns of all residues together err by less than what the plan's slack leaves of a half turn: 4/9 of M is the
+ *  most that |X| may be. */
 START_TEST(turns_err_by_less_than_the_slack)
 {
     for (uint32_t count = 1; count <= NMODGPU_MAX_PLANES; count++) {
@@ -221,11 +221,11 @@ START_TEST(turns_err_by_less_than_the_slack)
         double error = 0;
         for (uint32_t i = 0; i < count; i++) {
             uint32_t turn = 0;
-            for (uint32_t j = 0; j < 3; j++)
+            for (uint32_t j = 0; j < 2; j++)
                 turn |= (c.turn[i / 4][j] >> (8 * (i % 4)) & 255) << (8 * j);
-            error += (c.m[i] - 1) * fabs(turn - 16777216.0 / c.m[i]);
+            error += (c.m[i] - 1) * fabs(turn - 65536.0 / c.m[i]);
         }
-        check_that(error < 16777216.0 * (0.5 - 512.0 / 1025), "%u moduli: %g of 2^24\n", count, error);
+        check_that(error < 65536.0 * (0.5 - 4.0 / 9), "%u moduli: %g of 2^16\n", count, error);
     }
 }
 END_TEST

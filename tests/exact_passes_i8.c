@@ -9,89 +9,8 @@
 
 #include "exact/passes_i8.h"
 #include "exact_cases.h"
+#include "exact_matrices.h"
 #include "support.h"
-
-typedef unsigned long long ull;
-
-#define POISON 0xa5
-
-/** A matrix in memory of its own, all poison. */
-typedef struct owned {
-    nmodgpu_matrix view;
-    unsigned char *bytes;
-    size_t size;
-} owned;
-
-/** `length` contiguous entries in each of `lines` stored rows (columns, of transposed ones). */
-static owned own(int64_t rows, int64_t cols, uint32_t element_bytes, uint32_t planes, bool transposed, int64_t step)
-{
-    owned o;
-    memset(&o, 0, sizeof o);
-    const int64_t length = transposed ? rows : cols, lines = transposed ? cols : rows;
-    o.view.rows = rows;
-    o.view.cols = cols;
-    o.view.element_bytes = element_bytes;
-    o.view.planes = planes;
-    o.view.transposed = transposed;
-    o.view.stride = ((length + step - 1) / step + (int64_t)test_below(2)) * step;
-    o.view.plane_stride = (lines + (int64_t)test_below(3)) * o.view.stride;
-    o.size = (size_t)(o.view.plane_stride * planes + 8) * element_bytes;
-    o.bytes = malloc(o.size);
-    ck_assert_ptr_nonnull(o.bytes);
-    memset(o.bytes, POISON, o.size);
-    o.view.data = o.bytes;
-    return o;
-}
-
-static uint64_t word_at(const nmodgpu_matrix *a, int64_t i, int64_t j)
-{
-    uint64_t word = 0; /* little-endian, as all that CUDA runs on */
-    memcpy(&word, (unsigned char *)a->data + (i * a->stride + j) * a->element_bytes, a->element_bytes);
-    return word;
-}
-
-static owned own_words(const uint64_t *dense, int64_t rows, int64_t cols, uint32_t element_bytes)
-{
-    owned o = own(rows, cols, element_bytes, 1, false, 1 + (int64_t)test_below(3));
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < cols; j++)
-            memcpy(o.bytes + (i * o.view.stride + j) * element_bytes, &dense[i * cols + j], element_bytes);
-    return o;
-}
-
-/** Compares with dense entries and counts what lies around them. */
-static void check_words(const owned *o, const uint64_t *expected, uint64_t p, const char *what)
-{
-    const nmodgpu_matrix *v = &o->view;
-    for (int64_t i = 0; i < v->rows; i++)
-        for (int64_t j = 0; j < v->cols; j++) {
-            check_that(word_at(v, i, j) == expected[i * v->cols + j], "%s, p %llu: entry (%lld, %lld) is %llu\n",
-                       what, (ull)p, (long long)i, (long long)j, (ull)word_at(v, i, j));
-            memset(o->bytes + (i * v->stride + j) * v->element_bytes, POISON, v->element_bytes);
-        }
-    for (size_t i = 0; i < o->size; i++)
-        check_that(o->bytes[i] == POISON, "%s: written beside the result\n", what);
-}
-
-/** Planes end in zeros up to a multiple of 16, and nothing is written behind that. */
-static void check_padding(const owned *o)
-{
-    const nmodgpu_matrix *v = &o->view;
-    const int64_t inner = v->transposed ? v->rows : v->cols, lines = v->transposed ? v->cols : v->rows;
-    unsigned char *left = malloc(o->size);
-    ck_assert_ptr_nonnull(left);
-    memcpy(left, o->bytes, o->size);
-    for (uint32_t g = 0; g < v->planes; g++)
-        for (int64_t i = 0; i < lines; i++) {
-            unsigned char *line = left + g * v->plane_stride + i * v->stride;
-            for (int64_t j = inner; j < nmodgpu_i8_padded(inner); j++)
-                check_that(line[j] == 0, "plane %u, line %lld: %d behind it\n", g, (long long)i, line[j]);
-            memset(line, POISON, (size_t)nmodgpu_i8_padded(inner));
-        }
-    for (size_t i = 0; i < o->size; i++)
-        check_that(left[i] == POISON, "written beside the planes\n");
-    free(left);
-}
 
 typedef struct product {
     nmodgpu_plan plan;
@@ -99,26 +18,8 @@ typedef struct product {
     int sign;
     bool has_base, in_place;
     uint64_t *a, *b, *c, *d; /* dense; d is what must come */
-    owned left, right;
+    exact_matrix left, right;
 } product;
-
-static uint32_t width(uint64_t p)
-{
-    uint32_t bytes = 1;
-    while (bytes < 8 && p > 1ULL << (8 * bytes))
-        bytes *= 2;
-    while (bytes < 8 && test_below(2))
-        bytes *= 2;
-    return bytes;
-}
-
-static uint64_t *random_entries(int64_t rows, int64_t cols, uint64_t p)
-{
-    uint64_t *x = malloc((size_t)(rows * cols + 1) * sizeof *x);
-    ck_assert_ptr_nonnull(x);
-    test_fill(x, rows, cols, cols, p, (test_pattern)test_below(TEST_PATTERNS));
-    return x;
-}
 
 static void open_product(product *x, nmodgpu_plan plan)
 {
@@ -130,14 +31,14 @@ static void open_product(product *x, nmodgpu_plan plan)
     x->sign = test_below(2) ? 1 : -1;
     x->has_base = test_below(2);
     x->in_place = x->has_base && test_below(2);
-    x->a = random_entries(x->m, x->k, p);
-    x->b = random_entries(x->k, x->n, p);
-    x->c = random_entries(x->m, x->n, p);
+    x->a = exact_entries(x->m, x->k, p);
+    x->b = exact_entries(x->k, x->n, p);
+    x->c = exact_entries(x->m, x->n, p);
     x->d = malloc((size_t)(x->m * x->n) * sizeof *x->d);
     ck_assert_ptr_nonnull(x->d);
     test_product(x->d, x->n, x->has_base ? x->c : NULL, x->n, x->sign, x->a, x->k, x->b, x->n, x->m, x->k, x->n, p);
-    x->left = own(x->m, x->k, 1, plan.left.planes, false, 16);
-    x->right = own(x->k, x->n, 1, plan.right.planes, true, 16);
+    x->left = exact_matrix_make(x->m, x->k, 1, plan.left.planes, false, 16);
+    x->right = exact_matrix_make(x->k, x->n, 1, plan.right.planes, true, 16);
 }
 
 static void close_product(product *x)
@@ -146,15 +47,16 @@ static void close_product(product *x)
     free(x->b);
     free(x->c);
     free(x->d);
-    free(x->left.bytes);
-    free(x->right.bytes);
+    exact_matrix_free(&x->left);
+    exact_matrix_free(&x->right);
 }
 
 /** Both operands' planes from words of any width. */
 static void prepare(product *x)
 {
     const uint64_t p = x->plan.modulus;
-    owned a = own_words(x->a, x->m, x->k, width(p)), b = own_words(x->b, x->k, x->n, width(p));
+    exact_matrix a = exact_matrix_words(x->a, x->m, x->k, exact_width(p)),
+                 b = exact_matrix_words(x->b, x->k, x->n, exact_width(p));
     for (int right = 0; right < 2; right++) {
         const nmodgpu_matrix *words = right ? &b.view : &a.view, *planes = right ? &x->right.view : &x->left.view;
         if (x->plan.encoding == NMODGPU_RESIDUES) {
@@ -165,16 +67,16 @@ static void prepare(product *x)
             nmodgpu_host_digits(&how, planes, words);
         }
     }
-    check_padding(&x->left);
-    check_padding(&x->right);
-    free(a.bytes);
-    free(b.bytes);
+    exact_check_padding(&x->left);
+    exact_check_padding(&x->right);
+    exact_matrix_free(&a);
+    exact_matrix_free(&b);
 }
 
 /** int32 sums, term by term, from rows filled up. */
-static owned multiply(const product *x)
+static exact_matrix multiply(const product *x)
 {
-    owned s = own(x->m, x->n, 4, x->plan.sums, false, 4);
+    exact_matrix s = exact_matrix_make(x->m, x->n, 4, x->plan.sums, false, 4);
     const nmodgpu_matrix *l = &x->left.view, *r = &x->right.view;
     for (uint32_t t = 0; t < x->plan.terms; t++) {
         const nmodgpu_term *term = &x->plan.term[t];
@@ -191,9 +93,9 @@ static owned multiply(const product *x)
 }
 
 /** Bytes from two calls, of which the second accumulates. */
-static owned multiply_fused(const product *x)
+static exact_matrix multiply_fused(const product *x)
 {
-    owned s = own(x->m, x->n, 1, x->plan.sums, false, 16);
+    exact_matrix s = exact_matrix_make(x->m, x->n, 1, x->plan.sums, false, 16);
     const nmodgpu_crt c = nmodgpu_crt_make(&x->plan, 1);
     const nmodgpu_small_moduli moduli = {c.m, c.magic, c.offset};
     const int64_t cut = x->k / 2 / 16 * 16;
@@ -210,7 +112,8 @@ static owned multiply_fused(const product *x)
     return s;
 }
 
-static void recombine(const product *x, const owned *sums, const nmodgpu_matrix *out, const nmodgpu_matrix *base)
+static void recombine(const product *x, const exact_matrix *sums, const nmodgpu_matrix *out,
+                      const nmodgpu_matrix *base)
 {
     if (x->plan.encoding == NMODGPU_RESIDUES) {
         const nmodgpu_crt how = nmodgpu_crt_make(&x->plan, x->sign);
@@ -221,16 +124,16 @@ static void recombine(const product *x, const owned *sums, const nmodgpu_matrix 
     }
 }
 
-static void reduce(const product *x, const owned *sums, const char *what)
+static void reduce(const product *x, const exact_matrix *sums, const char *what)
 {
     const uint64_t p = x->plan.modulus;
-    owned base = own_words(x->c, x->m, x->n, width(p));
-    owned apart = own(x->m, x->n, width(p), 1, false, 1 + (int64_t)test_below(3));
-    const owned *out = x->in_place ? &base : &apart;
+    exact_matrix base = exact_matrix_words(x->c, x->m, x->n, exact_width(p));
+    exact_matrix apart = exact_matrix_make(x->m, x->n, exact_width(p), 1, false, 1 + (int64_t)test_below(3));
+    const exact_matrix *out = x->in_place ? &base : &apart;
     recombine(x, sums, &out->view, x->has_base ? &base.view : NULL);
-    check_words(out, x->d, p, what);
-    free(base.bytes);
-    free(apart.bytes);
+    exact_check_words(out, x->d, p, what);
+    exact_matrix_free(&base);
+    exact_matrix_free(&apart);
 }
 
 static void check_product(nmodgpu_plan plan, const char *what)
@@ -241,35 +144,17 @@ static void check_product(nmodgpu_plan plan, const char *what)
     open_product(&x, plan);
     fesetround(mode);
     prepare(&x);
-    owned sums = multiply(&x);
+    exact_matrix sums = multiply(&x);
     reduce(&x, &sums, what);
-    free(sums.bytes);
+    exact_matrix_free(&sums);
     if (plan.encoding == NMODGPU_RESIDUES) {
         sums = multiply_fused(&x);
         reduce(&x, &sums, what);
-        free(sums.bytes);
+        exact_matrix_free(&sums);
     }
     check_that(fegetround() == mode, "the rounding mode changed\n");
     fesetround(FE_TONEAREST);
     close_product(&x);
-}
-
-/** As many moduli as p and k = 50 take: 2 k h^2 (1 + 2^-10) < M. */
-static uint32_t moduli_needed(uint64_t p)
-{
-    mpz_t need, product;
-    mpz_inits(need, product, NULL);
-    exact_set(need, p / 2);
-    mpz_mul(need, need, need);
-    mpz_mul_ui(need, need, 2 * 50 * 1025);
-    mpz_cdiv_q_ui(need, need, 1024);
-    uint32_t count = 0;
-    do {
-        const nmodgpu_plan plan = exact_residues_plan(p, ++count);
-        exact_product_of_moduli(product, &plan);
-    } while (mpz_cmp(product, need) <= 0);
-    mpz_clears(need, product, NULL);
-    return count;
 }
 
 START_TEST(products_by_residues_of_moduli_of_every_size)
@@ -277,7 +162,7 @@ START_TEST(products_by_residues_of_moduli_of_every_size)
     for (unsigned bits = 2; bits <= 64; bits++)
         for (int i = 0; i < 12; i++) {
             const uint64_t p = test_modulus(bits);
-            check_product(exact_residues_plan(p, moduli_needed(p)), "residues");
+            check_product(exact_residues_plan(p, exact_moduli_needed(p, 50)), "residues");
         }
 }
 END_TEST

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later
  *
- * residue.h: constants, residues of words, residues of sums.  Recombination: exact_crt.c.
+ * residue.h: constants, residues of words, residues of sums.  The dot products below them: exact_dots.c;
+ * recombination: exact_crt.c.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,6 +60,23 @@ void exact_product_of_moduli(mpz_t product, const nmodgpu_plan *plan)
         mpz_mul_ui(product, product, plan->left.plane_digits[i]);
 }
 
+uint32_t exact_moduli_needed(uint64_t p, int64_t k)
+{
+    mpz_t need, product;
+    mpz_inits(need, product, NULL);
+    exact_set(need, p / 2);
+    mpz_mul(need, need, need);
+    mpz_mul_ui(need, need, 9 * (unsigned long)k);
+    uint32_t count = 0;
+    do {
+        const nmodgpu_plan plan = exact_residues_plan(p, ++count);
+        exact_product_of_moduli(product, &plan);
+        mpz_mul_2exp(product, product, 2);
+    } while (mpz_cmp(product, need) <= 0);
+    mpz_clears(need, product, NULL);
+    return count;
+}
+
 uint32_t exact_left_factor(const nmodgpu_plan *plan, uint32_t i)
 {
     mpz_t x, m;
@@ -80,59 +97,6 @@ static bool small_mod_holds(uint32_t x, uint32_t m)
 {
     return nmodgpu_small_mod(x, m, UINT32_MAX / m) == x % m;
 }
-
-/** What the device does, in single precision; the host's version is another. */
-static uint32_t quotient_as_on_devices(uint32_t float_x, float inverse)
-{
-    float x;
-    uint32_t bits;
-    memcpy(&x, &float_x, sizeof x);
-    x = fmaf(x - 8388608.0f, inverse, 12582912.0f);
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-/** All sums that a conversion can come to, for every modulus: rounded to the nearest multiple, ties upwards. */
-START_TEST(every_modulus_reduces_every_sum_of_a_conversion)
-{
-    for (uint32_t m = 1; m <= 256; m++) {
-        const nmodgpu_plan plan = exact_direct_plan(m);
-        const float inverse = nmodgpu_residuer_make(&plan, 0).inverse[0];
-        uint32_t quotient = 0, next = (m + 1) / 2; /* the least x that rounds to quotient + 1 */
-        for (uint32_t x = 0; x < 1u << 20; x++) {
-            if (x == next) {
-                quotient++;
-                next += m;
-            }
-            const uint32_t float_x = NMODGPU_FLOAT_2_23 + x, expected = NMODGPU_FLOAT_3_2_22 + quotient;
-            check_that(nmodgpu_small_quotient(float_x, inverse) == expected &&
-                           quotient_as_on_devices(float_x, inverse) == expected,
-                       "%u over %u\n", x, m);
-        }
-    }
-}
-END_TEST
-
-/** Sums of eight bytes' products stay in that range. */
-START_TEST(sums_of_conversions_stay_below_two_to_the_20)
-{
-    static const uint64_t moduli[] = {2, 2147483647, (1ULL << 32) - 1, 1ULL << 32, UINT64_MAX};
-    for (uint32_t count = 1; count <= NMODGPU_MAX_PLANES; count++)
-        for (int i = 0; i < 10; i++) {
-            const nmodgpu_plan plan = exact_residues_plan(moduli[i / 2], count);
-            const nmodgpu_residuer c = nmodgpu_residuer_make(&plan, i & 1);
-            for (uint32_t g = 0; g < count; g++) {
-                int64_t low = (int64_t)(c.bias[g] - NMODGPU_FLOAT_2_23), high = low;
-                for (uint32_t j = 0; j < (c.wide ? 8 : 4); j++) {
-                    const int8_t weight = (int8_t)(c.weight[g][j / 4] >> (8 * (j % 4)));
-                    *(weight < 0 ? &low : &high) += 255 * weight;
-                }
-                check_that(low >= 0 && high < 1 << 20, "modulus %u of %u: %lld to %lld\n", g, count, (long long)low,
-                           (long long)high);
-            }
-        }
-}
-END_TEST
 
 START_TEST(every_modulus_reduces_words_up_to_two_to_the_20)
 {
@@ -209,46 +173,6 @@ START_TEST(sums_have_their_residues_for_every_modulus)
                            "%lld mod %u\n", (long long)(sign * x), m);
             }
         }
-    }
-}
-END_TEST
-
-static int64_t dot4_by_definition(uint32_t a, uint32_t b)
-{
-    uint8_t x[4];
-    int8_t y[4];
-    int64_t sum = 0;
-    memcpy(x, &a, 4);
-    memcpy(y, &b, 4);
-    for (int j = 0; j < 4; j++)
-        sum += (int64_t)x[j] * y[j];
-    return sum;
-}
-
-static uint32_t unsigned_dot4_by_definition(uint32_t a, uint32_t b)
-{
-    uint32_t sum = 0;
-    for (int j = 0; j < 32; j += 8)
-        sum += (a >> j & 255) * (b >> j & 255);
-    return sum;
-}
-
-START_TEST(dot_products_of_four_bytes)
-{
-    for (uint32_t a = 0; a < 256; a++)
-        for (uint32_t b = 0; b < 256; b++)
-            for (uint32_t j = 0; j < 32; j += 8) {
-                check_that(nmodgpu_dot4_unsigned(a << j, b << j, 7) == 7 + a * b, "%x by %x\n", a << j, b << j);
-                check_that((int32_t)nmodgpu_dot4(a << j, b << j, 7) == 7 + dot4_by_definition(a << j, b << j),
-                           "%x by %x\n", a << j, b << j);
-            }
-    for (int i = 0; i < 200000; i++) {
-        const uint32_t ends[] = {0, 0xffffffff, 0x80808080, 0x7f7f7f7f, (uint32_t)test_random()};
-        const uint32_t a = ends[test_below(5)], b = ends[test_below(5)], start = (uint32_t)test_below(1u << 20);
-        check_that((int32_t)nmodgpu_dot4(a, b, start) == (int32_t)start + dot4_by_definition(a, b), "%x by %x\n", a,
-                   b);
-        check_that(nmodgpu_dot4_unsigned(a, b, start) == start + unsigned_dot4_by_definition(a, b), "%x by %x\n", a,
-                   b);
     }
 }
 END_TEST
@@ -377,14 +301,11 @@ END_TEST
 TCase *exact_residue_cases(void)
 {
     TCase *c = tcase_create("residues");
-    tcase_add_test(c, every_modulus_reduces_every_sum_of_a_conversion);
-    tcase_add_test(c, sums_of_conversions_stay_below_two_to_the_20);
     tcase_add_test(c, every_modulus_reduces_words_up_to_two_to_the_20);
     tcase_add_test(c, bytes_are_centred_four_at_once);
     tcase_add_test(c, offset_words_are_centred_words_with_an_offset);
     tcase_add_test(c, every_modulus_of_the_list_reduces_every_word);
     tcase_add_test(c, sums_have_their_residues_for_every_modulus);
-    tcase_add_test(c, dot_products_of_four_bytes);
     tcase_add_test(c, every_residue_of_every_modulus_for_every_count);
     tcase_add_test(c, words_of_every_modulus_have_their_residues);
     tcase_add_test(c, every_word_of_a_direct_modulus_is_its_own_residue);

@@ -57,6 +57,7 @@ check_PROGRAMS += tests/check_planner
 TESTS += tests/check_planner
 tests_check_planner_SOURCES = \
 	tests/check_planner.c \
+	src/cmd/plans_family.c src/cmd/plans_family.h \
 	tests/planner_bounds.c \
 	tests/planner_cases.h \
 	tests/planner_i8.c \
@@ -66,6 +67,7 @@ tests_check_planner_SOURCES = \
 	tests/planner_products.c \
 	tests/planner_schedule.c \
 	tests/planner_verify.c \
+	tests/planner_winograd.c \
 	$(TEST_SUPPORT)
 tests_check_planner_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_check_planner_LDADD = $(TEST_LIBS)
@@ -180,6 +182,9 @@ DEVICE_TEST_SOURCES = \
 	tests/device_plans.c \
 	tests/device_products.c \
 	tests/device_queues.c \
+	tests/device_step.c tests/device_step.h \
+	tests/device_step_products.c \
+	tests/device_winograd.c \
 	$(TEST_SUPPORT)
 if HAVE_CHECK
 check_LTLIBRARIES += tests/standin/libstandin.la tests/standin/cuda.la
@@ -215,7 +220,8 @@ tests_calibrate_SOURCES = \
 	tests/calibrate_passes_i8.c \
 	$(CUDA_HOST_SOURCES)
 tests_calibrate_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) $(CUDA_CPPFLAGS)
-tests_calibrate_LDADD = cuda/convert_i8.lo cuda/fused_sm90.lo cuda/kernels.lo cuda/recombine_i8.lo $(CUDA_LIBS) -lstdc++ -lm -lpthread -ldl -lrt
+tests_calibrate_LDADD = cuda/convert_i8.lo cuda/fused_sm90.lo cuda/kernels.lo cuda/recombine_i8.lo \
+	cuda/winograd_i8.lo $(CUDA_LIBS) -lstdc++ -lm -lpthread -ldl -lrt
 endif
 
 # The exact arithmetic, and the cblas backend linked in.
@@ -227,11 +233,14 @@ tests_check_exact_SOURCES = \
 	tests/check_exact.c \
 	tests/exact_cases.h \
 	tests/exact_crt.c \
+	tests/exact_dots.c \
+	tests/exact_matrices.c tests/exact_matrices.h \
 	tests/exact_passes_i8.c \
 	tests/exact_prepare.c \
 	tests/exact_reduce.c \
 	tests/exact_residue.c \
 	tests/exact_rows.c \
+	tests/exact_winograd.c \
 	tests/exact_word.c \
 	$(TEST_SUPPORT)
 tests_check_exact_CPPFLAGS = $(TEST_CPPFLAGS)

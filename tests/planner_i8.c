@@ -11,14 +11,6 @@
 
 static nmodgpu_plan plans[MANY_PLANS];
 
-static const nmodgpu_plan *named(size_t count, const char *prefix)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(plans[i].name, prefix, strlen(prefix)) == 0)
-            return &plans[i];
-    return NULL;
-}
-
 START_TEST(moduli_are_the_greedy_list)
 {
     uint32_t found = 0;
@@ -36,37 +28,45 @@ START_TEST(moduli_are_the_greedy_list)
 }
 END_TEST
 
-/** 2^9 M - 1025 k h^2: positive where M > 2 k h^2 (1 + 2^-10). */
-static void spare(mpz_t x, uint32_t moduli, int64_t k, uint64_t p)
+/** Whether that many of the list's moduli do for that inner length. */
+static bool suffice(uint32_t moduli, int64_t inner, uint64_t p)
 {
-    mpz_t h;
-    mpz_init(h);
-    mpz_set_u64(h, p / 2);
-    mpz_set_ui(x, 512);
-    for (uint32_t i = 0; i < moduli; i++)
-        mpz_mul_ui(x, x, nmodgpu_i8_moduli[i]);
-    mpz_mul(h, h, h);
-    mpz_mul_ui(h, h, 1025);
-    mpz_mul_ui(h, h, (unsigned long)k);
-    mpz_sub(x, x, h);
-    mpz_clear(h);
+    mpz_t x;
+    mpz_init(x);
+    oracle_spare(x, moduli, inner, p);
+    const bool positive = mpz_sgn(x) > 0;
+    mpz_clear(x);
+    return positive;
+}
+
+/** What the longest block may be, whatever the moduli. */
+static int64_t inner_of(const nmodgpu_plan *plan)
+{
+    return plan->k < NMODGPU_I8_MAX_INNER ? plan->k : NMODGPU_I8_MAX_INNER;
+}
+
+/** No fewer moduli than t serve the inner length; one less is for blocks that are shorter, but not too short. */
+static void check_crt_count(const nmodgpu_plan *plan)
+{
+    const uint32_t t = plan->sums;
+    const uint64_t p = plan->modulus;
+    const int64_t inner = inner_of(plan), longest = plan->lambda[0] / 64 * 64;
+    if (plan->lambda[0] >= inner) {
+        check_plan(suffice(t, inner, p) && !suffice(t - 1, inner, p), plan);
+        return;
+    }
+    check_plan(suffice(t + 1, inner, p) && !suffice(t, inner, p), plan);
+    check_plan(longest >= 64 && 8 * longest >= inner, plan);
+    check_plan(plan->k > NMODGPU_I8_MAX_INNER || (plan->k + plan->block[0] - 1) / plan->block[0] <= 8, plan);
 }
 
 static void check_crt(const nmodgpu_plan *plan)
 {
     const uint32_t t = plan->sums;
-    const int64_t k = plan->k, lambda = plan->lambda[0];
-    mpz_t x;
-    mpz_init(x);
-    spare(x, t, k, plan->modulus);
-    check_plan(mpz_sgn(x) > 0, plan);
-    spare(x, t - 1, k, plan->modulus);
-    check_plan(t == 1 || mpz_sgn(x) <= 0, plan); /* no fewer will do */
-    spare(x, t, lambda, plan->modulus);
-    check_plan(mpz_sgn(x) > 0, plan);
-    spare(x, t, lambda + 1, plan->modulus);
-    check_plan(lambda == NMODGPU_I8_MAX_INNER || (lambda < NMODGPU_I8_MAX_INNER && mpz_sgn(x) <= 0), plan);
-    mpz_clear(x);
+    const int64_t lambda = plan->lambda[0];
+    check_crt_count(plan);
+    check_plan(lambda <= NMODGPU_I8_MAX_INNER && suffice(t, lambda, plan->modulus), plan);
+    check_plan(lambda == NMODGPU_I8_MAX_INNER || !suffice(t, lambda + 1, plan->modulus), plan);
     check_plan(plan->left.planes == t && plan->right.planes == t && plan->terms == t, plan);
     for (uint32_t g = 0; g < t; g++) {
         const uint64_t half = nmodgpu_i8_moduli[g] / 2;
@@ -122,22 +122,23 @@ static uint64_t largest_half(uint32_t t, int64_t k)
 {
     mpz_t x;
     mpz_init(x);
-    spare(x, t, 0, 2);
+    oracle_spare(x, t, 0, 2);
     mpz_sub_ui(x, x, 1);
     mpz_fdiv_q_ui(x, x, (unsigned long)k);
-    mpz_fdiv_q_ui(x, x, 1025);
+    mpz_fdiv_q_ui(x, x, 9);
     mpz_sqrt(x, x);
     const uint64_t h = mpz_sizeinbase(x, 2) > 63 ? UINT64_MAX : mpz_get_u64(x);
     mpz_clear(x);
     return h;
 }
 
+/** Of the plan whose moduli serve the whole inner length. */
 static uint32_t moduli_of(uint64_t p, int64_t k)
 {
-    const problem q = {p, 100, k, 100, random_rates()};
-    const nmodgpu_plan *plan = named(list_i8_plans(plans, &q), "i8 crt(");
-    ck_assert_msg(plan != NULL, "p = %llu, k = %lld: no residues", (unsigned long long)p, (long long)k);
-    return plan->sums;
+    nmodgpu_plan plan;
+    ck_assert_msg(nmodgpu_i8_plan(&plan, NMODGPU_I8_CRT_BYTES, p, 100, k, 100), "p = %llu, k = %lld: no residues",
+                  (unsigned long long)p, (long long)k);
+    return plan.sums;
 }
 
 START_TEST(every_number_of_moduli_is_changed_at_its_bound)
@@ -145,8 +146,9 @@ START_TEST(every_number_of_moduli_is_changed_at_its_bound)
     uint32_t most = 0;
     for (int round = 0; round < 40; round++) {
         const int64_t k = round < 32 ? 1LL << round : 1 + (int64_t)test_below(1ULL << 31);
+        const int64_t inner = k < NMODGPU_I8_MAX_INNER ? k : NMODGPU_I8_MAX_INNER;
         for (uint32_t t = 1; t < NMODGPU_MAX_PLANES; t++) {
-            const uint64_t h = largest_half(t, k);
+            const uint64_t h = largest_half(t, inner);
             if (h == 0 || h >= INT64_MAX)
                 continue;
             ck_assert_uint_eq(moduli_of(2 * h + (h > 0), k), t);
@@ -155,18 +157,63 @@ START_TEST(every_number_of_moduli_is_changed_at_its_bound)
             most = most < t + 1 ? t + 1 : most;
         }
     }
-    ck_assert_uint_ge(most, 21); /* 2^64, k = 2^31: 2 k h^2 = 2^158 */
+    ck_assert_uint_eq(most, 19); /* 2^64, blocks of 131071: 2 k h^2 = 2^144 */
 }
 END_TEST
 
 /** The figures that doc/algorithms.md names. */
 START_TEST(numbers_of_moduli_for_8192)
 {
+    nmodgpu_plan plan;
     ck_assert_uint_eq(moduli_of((1ULL << 23) - 15, 8192), 8);
     ck_assert_uint_eq(moduli_of((1ULL << 31) - 1, 8192), 10);
     ck_assert_uint_eq(moduli_of(UINT64_MAX - 58, 8192), 18);
+    ck_assert_uint_eq(moduli_of(UINT64_MAX - 58, 16384), 19);
+    ck_assert(nmodgpu_i8_plan(&plan, NMODGPU_I8_FEWER_BYTES, UINT64_MAX - 58, 100, 16384, 100));
+    check_plan(plan.sums == 18 && plan.lambda[0] == 9967 && plan.block[0] == 8192, &plan);
 }
 END_TEST
+
+/** One modulus less is on offer just where its blocks are at least 64 long and at most eight times as many. */
+START_TEST(fewer_moduli_are_offered_where_blocks_stay_long)
+{
+    int there = 0;
+    for (int round = 0; round < 3000; round++) {
+        const problem q = random_problem();
+        nmodgpu_plan plan, whole;
+        const bool offered = nmodgpu_i8_plan(&plan, NMODGPU_I8_FEWER_BYTES, q.p, q.m, q.k, q.n);
+        ck_assert(nmodgpu_i8_plan(&whole, NMODGPU_I8_CRT_BYTES, q.p, q.m, q.k, q.n));
+        const int64_t inner = inner_of(&whole), eighth = (inner + 7) / 8;
+        const int64_t least = (eighth + 63) / 64 * 64;
+        check_plan(offered == (whole.sums > 1 && suffice(whole.sums - 1, least, q.p)), &whole);
+        check_plan(!offered || plan.sums == whole.sums - 1, &whole);
+        there += offered;
+    }
+    ck_assert_int_ge(there, 100);
+}
+END_TEST
+
+/** How many of the int8 plans there are with sums of four bytes, of one, and with a Strassen-Winograd step. */
+static void check_kinds(const problem *q, const nmodgpu_plan *list, size_t count)
+{
+    nmodgpu_plan plan;
+    const bool direct = q->p <= 256, digits = q->p > 256 && q->p <= 65536, karatsuba = q->p > 256 && q->p <= 16511;
+    const bool large = q->m >= 2048 && q->k >= 2048 && q->n >= 2048;
+    const bool fewer = nmodgpu_i8_plan(&plan, NMODGPU_I8_FEWER_SUMS, q->p, q->m, q->k, q->n);
+    ck_assert(plan_beginning(list, count, "i8 crt(") != NULL);
+    ck_assert((plan_named(list, count, "i8 direct bytes") != NULL) == direct);
+    ck_assert((plan_named(list, count, "i8 direct sums") != NULL) == direct);
+    ck_assert((plan_named(list, count, "i8 direct bytes winograd") != NULL) == (direct && large));
+    ck_assert((plan_named(list, count, "i8(2,2) base 2^8") != NULL) == digits);
+    ck_assert((plan_named(list, count, "i8(2,2)k base 2^7") != NULL) == karatsuba);
+    const int residues = 1 + direct + fewer; /* with each kind of sums */
+    ck_assert_uint_eq(count, residues * (2 + large) + digits + karatsuba);
+    for (size_t j = 0; j < count; j++) {
+        const bool bytes = strstr(list[j].name, "bytes") != NULL;
+        check_plan(list[j].sum_bytes == (bytes ? 1 : 4), &list[j]);
+        check_plan(list[j].winograd == (strstr(list[j].name, " winograd") != NULL), &list[j]);
+    }
+}
 
 START_TEST(each_kind_serves_its_moduli)
 {
@@ -176,22 +223,16 @@ START_TEST(each_kind_serves_its_moduli)
     for (size_t i = 0; i < fixed + 500; i++) {
         problem q = random_problem();
         q.p = i < fixed ? ends[i] : q.p;
-        const size_t count = list_i8_plans(plans, &q);
-        const bool direct = q.p <= 256, digits = q.p > 256 && q.p <= 65536, karatsuba = q.p > 256 && q.p <= 16511;
-        ck_assert((named(count, "i8 direct bytes") != NULL) == direct);
-        ck_assert((named(count, "i8 direct sums") != NULL) == direct);
-        ck_assert((named(count, "i8(2,2) base 2^8") != NULL) == digits);
-        ck_assert((named(count, "i8(2,2)k base 2^7") != NULL) == karatsuba);
-        ck_assert_uint_eq(count, 2 + 2 * direct + digits + karatsuba);
-        for (size_t j = 0; j < count; j++) {
-            const bool bytes = strstr(plans[j].name, "bytes") != NULL;
-            check_plan(plans[j].sum_bytes == (bytes ? 1 : 4), &plans[j]);
+        if (i % 4 == 0) { /* the least with a step, or just too small for one */
+            q.m = 2048 - (int64_t)test_below(2);
+            q.k = 2048 - (int64_t)(test_below(4) == 0);
+            q.n = 2048 - (int64_t)(test_below(4) == 0);
         }
+        check_kinds(&q, plans, list_i8_plans(plans, &q));
     }
 }
 END_TEST
 
-/** A rate of 0, less or NaN says that there are no such products. */
 START_TEST(plans_are_for_what_the_device_has)
 {
     static const double none[] = {0, -1e15, __builtin_nan("")};
@@ -260,6 +301,7 @@ TCase *i8_case(void)
     tcase_add_test(tc, worst_case_i8_sums_stay_exact);
     tcase_add_test(tc, every_number_of_moduli_is_changed_at_its_bound);
     tcase_add_test(tc, numbers_of_moduli_for_8192);
+    tcase_add_test(tc, fewer_moduli_are_offered_where_blocks_stay_long);
     tcase_add_test(tc, each_kind_serves_its_moduli);
     tcase_add_test(tc, plans_are_for_what_the_device_has);
     tcase_add_test(tc, digits_are_bytes);

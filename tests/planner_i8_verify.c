@@ -42,6 +42,9 @@ static void spoil_head(void)
     rejected("no number type", plan.number = 0);
     rejected("the other encoding", plan.encoding = is_residues() ? NMODGPU_DIGITS : NMODGPU_RESIDUES);
     rejected("no encoding", plan.encoding = 0);
+    rejected("two Strassen-Winograd steps", plan.winograd = 2);
+    rejected("no number of steps", plan.winograd = UINT32_MAX);
+    rejected("a step over int32 sums", (plan.winograd = 1, plan.sum_bytes = 4));
     rejected("sums of eight bytes", plan.sum_bytes = 8);
     rejected("sums of two bytes", plan.sum_bytes = 2);
     rejected("no modulus", plan.modulus = 0);
@@ -59,6 +62,8 @@ static void spoil_head(void)
     rejected("no name", plan.name[0] = '\0');
     if (!is_residues())
         rejected("digit sums of a byte", plan.sum_bytes = 1);
+    if (!is_residues())
+        rejected("a step over digits", (plan.winograd = 1, plan.sum_bytes = 1));
 }
 
 static void spoil_operand(bool left)
@@ -153,15 +158,14 @@ static void spoil_residues(void)
     if (!is_direct()) {
         if (sound.modulus >> 48 == 0) /* M is at most 256 k / lambda times what it must be, and k < 2^21 */
             rejected("2^16 times the modulus", plan.modulus <<= 16);
-        /* M covers k and so the longest lambda that it can, unless 131071 was the end. */
+        /* Lambda is the longest that M can cover, unless 131071 was the end. */
         if (sound.lambda[0] < NMODGPU_I8_MAX_INNER) {
             rejected("a lambda that M does not allow", each_lambda(&plan, plan.lambda[0] + 1, plan.block[0]));
             rejected("a lambda of the last sum that M does not allow", plan.lambda[plan.sums - 1]++);
         } else {
             rejected("a lambda over 131071", each_lambda(&plan, NMODGPU_I8_MAX_INNER + 1, 64));
         }
-        if (k <= NMODGPU_I8_MAX_INNER)
-            rejected("a modulus too few", one_modulus_less(&plan));
+        rejected("a modulus too few", one_modulus_less(&plan));
     } else {
         rejected("twice the modulus",
                  (plan.modulus *= 2, plan.lambda[0] = plan.block[0] = 1 << 16, plan.k = 1 << 16));
@@ -190,6 +194,11 @@ START_TEST(every_spoiled_i8_plan_is_rejected)
         const uint64_t most = round % 3 == 0 ? 255 : round % 3 == 1 ? 65535 : 1ULL << (18 + test_below(46));
         q.p = (most - test_below(most / 3)) | 1;
         q.k = 1000 + q.k % (1 << 20);
+        if (round % 2) { /* for which there are Strassen-Winograd steps */
+            q.m += 2048;
+            q.k += 2048;
+            q.n += 2048;
+        }
         const size_t count = list_i8_plans(plans, &q);
         for (size_t i = 0; i < count; i++) {
             sound = plans[i];

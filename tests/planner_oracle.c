@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
+#include <string.h>
+
 #include "exact/word.h"
+#include "plan_i8.h"
 #include "planner_cases.h"
 #include "support.h"
 
@@ -81,6 +84,18 @@ problem random_problem(void)
     return q;
 }
 
+problem large_problem(void)
+{
+    problem q = random_problem();
+    q.m = 2048 + (int64_t)test_below(20000);
+    q.k = 2048 + (int64_t)test_below(test_below(4) ? 20000 : 1000000);
+    q.n = 2048 + (int64_t)test_below(20000);
+    q.p = test_below(4) ? q.p : 2 + test_below(255);
+    q.rates.i8_flops = 1e15;
+    q.rates.i8_fused_flops = 1e15;
+    return q;
+}
+
 size_t list_f64_plans(nmodgpu_plan *plans, const problem *q)
 {
     problem f64 = *q;
@@ -100,6 +115,22 @@ size_t list_i8_plans(nmodgpu_plan *plans, const problem *q)
         if (plans[i].number == NMODGPU_I8)
             plans[kept++] = plans[i];
     return kept;
+}
+
+const nmodgpu_plan *plan_named(const nmodgpu_plan *plans, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(plans[i].name, name) == 0)
+            return &plans[i];
+    return NULL;
+}
+
+const nmodgpu_plan *plan_beginning(const nmodgpu_plan *plans, size_t count, const char *prefix)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(plans[i].name, prefix, strlen(prefix)) == 0)
+            return &plans[i];
+    return NULL;
 }
 
 size_t list_plans(nmodgpu_plan *plans, const problem *q)
@@ -201,6 +232,21 @@ void oracle_weight(mpz_t weight, const nmodgpu_plan *plan, uint32_t g)
         mpz_addmul(weight, left, right);
     }
     mpz_clears(left, right, NULL);
+}
+
+void oracle_spare(mpz_t spare, uint32_t moduli, int64_t k, uint64_t p)
+{
+    mpz_t h;
+    mpz_init(h);
+    mpz_set_u64(h, p / 2);
+    mpz_set_ui(spare, 4);
+    for (uint32_t i = 0; i < moduli; i++)
+        mpz_mul_ui(spare, spare, nmodgpu_i8_moduli[i]);
+    mpz_mul(h, h, h);
+    mpz_mul_ui(h, h, 9);
+    mpz_mul_ui(h, h, (unsigned long)k);
+    mpz_sub(spare, spare, h);
+    mpz_clear(h);
 }
 
 uint64_t oracle_dot(const uint64_t *a, const uint64_t *b, int64_t k, uint64_t p)

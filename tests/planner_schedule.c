@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "plan_i8.h"
 #include "planner_cases.h"
 #include "schedule.h"
 #include "support.h"
@@ -16,8 +17,16 @@ typedef struct counts {
     int64_t reductions;
     int64_t reads; /* sum planes read by reductions */
     int64_t gemms;
-    int64_t inner; /* inner lengths of all GEMMs */
+    int64_t inner;  /* inner lengths of all GEMMs */
+    int64_t steps;  /* multiplications one after the other */
+    int64_t halves; /* half inner lengths of all GEMMs, each filled up */
 } counts;
+
+/** The least multiple of 16 that is at least half of x. */
+static int64_t half_of(int64_t x)
+{
+    return (x + 31) / 32 * 16;
+}
 
 typedef struct walk {
     const nmodgpu_plan *plan;
@@ -44,7 +53,9 @@ static void check_multiply(walk *w, nmodgpu_step step)
             continue;
         w->n.gemms++;
         w->n.inner += step.k1 - step.k0;
+        w->n.halves += half_of(step.k1 - step.k0);
     }
+    w->n.steps++;
 }
 
 static void check_reduce(walk *w, nmodgpu_step step)
@@ -164,30 +175,57 @@ static double walked_gemms(const nmodgpu_plan *plan, const nmodgpu_rates *r, cou
     const double k_half = bytes ? r->i8_fused_k_half : i8 ? r->i8_k_half : r->f64_k_half;
     /* With sums of bytes one launch multiplies all planes, and their tiles fill the rounds together. */
     const double at_once = bytes ? plan->terms : 1;
-    const double tiles = ceil((double)plan->m / tile_rows) * ceil((double)plan->n / tile_cols) * at_once;
+    /* A Strassen-Winograd step is seven products of halves. */
+    const double products = plan->winograd ? 7 : 1;
+    const double rows = (double)(plan->winograd ? half_of(plan->m) : plan->m);
+    const double cols = (double)(plan->winograd ? half_of(plan->n) : plan->n);
+    const double inner = (double)(plan->winograd ? n.halves : n.inner);
+    const double tiles = ceil(rows / tile_rows) * ceil(cols / tile_cols) * at_once;
     const double rounds = tiles / r->processors;
     const double paid = rounds < 1 ? 1 : rounds / 2 + ceil(rounds) / 2;
     const double entries = paid * r->processors * tile_rows * tile_cols / at_once;
-    const double launches = (double)n.gemms / at_once;
-    return 2 * entries * ((double)n.inner + (double)n.gemms * k_half) / rate + launches * r->gemm_start;
+    const double launches = products * (double)n.gemms / at_once;
+    return products * 2 * entries * (inner + (double)n.gemms * k_half) / rate + launches * r->gemm_start;
+}
+
+/** The narrowest of the widths that the engine has. */
+static double word_width(const nmodgpu_plan *plan)
+{
+    const double bits = log2((double)plan->modulus);
+    if (plan->number != NMODGPU_I8)
+        return bits < 32 ? 4 : 8;
+    return bits <= 8 ? 1 : bits <= 16 ? 2 : bits < 32 ? 4 : 8;
+}
+
+/** Seconds to move those words and for each of the planes that many entries, or to work on these. */
+static double walked_pass(const nmodgpu_rates *r, double words, double entries, double entry_bytes, uint32_t planes,
+                          double seconds_each)
+{
+    return fmax((words + entries * entry_bytes * planes) / r->pass_bytes, entries * planes * seconds_each);
 }
 
 /** Seconds by walking through the schedule. */
 static double walked_seconds(const nmodgpu_plan *plan, const nmodgpu_rates *r)
 {
     const counts n = walk_schedule(plan, plan->k);
-    const bool i8 = plan->number == NMODGPU_I8;
+    const bool i8 = plan->number == NMODGPU_I8, step = plan->winograd != 0;
     const double m = (double)plan->m, k = (double)plan->k, cols = (double)plan->n;
-    const double word = plan->modulus >> 32 ? 8 : 4;
+    const double rows7 =
+        step ? 7 * (double)half_of(plan->m) : m; /* of the planes of all products, one upon another */
+    const double cols7 = step ? 7 * (double)half_of(plan->n) : cols;
+    const double inner = step ? (double)n.halves / plan->terms : k;
+    const double result = step ? rows7 * (double)half_of(plan->n) : m * cols;
+    const double word = word_width(plan);
     const double plane = i8 ? 1 : 8;
     const double made = i8 && r->residues > 0 ? 1 / r->residues : 0;
-    const double left = fmax((word + plane * plan->left.planes) / r->pass_bytes, made * plan->left.planes);
-    const double right = fmax((word + plane * plan->right.planes) / r->pass_bytes, made * plan->right.planes);
+    const double left = walked_pass(r, m * k * word, rows7 * inner, plane, plan->left.planes, made);
+    const double right = walked_pass(r, k * cols * word, inner * cols7, plane, plan->right.planes, made);
     const bool integer_road = !i8 && plan->modulus >= 1ULL << 49 && r->integer_sums > 0;
     const double sum = fmax(plan->sum_bytes / r->pass_bytes, integer_road ? 1 / r->integer_sums : made);
-    return walked_gemms(plan, r, n) + m * k * left + k * cols * right +
-           m * cols * word * (double)(2 * n.reductions - 1) / r->pass_bytes + m * cols * (double)n.reads * sum +
-           (double)(n.reductions + 2) * r->pass_start;
+    const double conversions = step ? 2 * (double)n.steps : 2;
+    return walked_gemms(plan, r, n) + left + right +
+           m * cols * word * (double)(2 * n.reductions - 1) / r->pass_bytes + result * (double)n.reads * sum +
+           ((double)n.reductions + conversions) * r->pass_start;
 }
 
 START_TEST(prices_are_those_of_the_schedule)
@@ -206,13 +244,36 @@ START_TEST(prices_are_those_of_the_schedule)
 }
 END_TEST
 
+/** Of Strassen-Winograd steps, also where nobody would take them. */
+START_TEST(prices_of_steps_are_those_of_the_schedule)
+{
+    int seen = 0;
+    for (int round = 0; round < 1000; round++) {
+        problem q = random_problem();
+        nmodgpu_plan plan;
+        q.p = round % 4 ? q.p : 2 + test_below(255);
+        q.rates.i8_fused_flops = 1e15;
+        for (nmodgpu_i8_kind kind = 0; kind < NMODGPU_I8_KINDS; kind++) {
+            if (!nmodgpu_i8_winograd(kind) ||
+                !nmodgpu_i8_plan(&plan, kind, q.p, 32 + q.m, 32 + q.k % 5000000, 32 + q.n))
+                continue;
+            const double seconds = nmodgpu_plan_seconds(&plan, &q.rates);
+            const double walked = walked_seconds(&plan, &q.rates);
+            check_plan(plan.winograd && fabs(seconds - walked) <= 1e-9 * walked, &plan);
+            seen += plan.block[0] < plan.k;
+        }
+    }
+    ck_assert_int_ge(seen, 100);
+}
+END_TEST
+
 START_TEST(a_call_costs_its_copies_besides)
 {
     for (int round = 0; round < 200; round++) {
         const problem q = random_problem();
         const nmodgpu_plan *plan = &plans[test_below(list_plans(plans, &q))];
         const double m = (double)q.m, k = (double)q.k, n = (double)q.n;
-        const double word = q.p >> 32 ? 8 : 4;
+        const double word = word_width(plan);
         const double copies = 8 * (m * k + k * n) / q.rates.import_bytes + 8 * m * n / q.rates.export_bytes;
         const double base = 8 * m * n / q.rates.import_bytes + word * m * n / q.rates.pass_bytes;
         const double plain = plan->seconds + copies + q.rates.call_start;
@@ -232,6 +293,7 @@ TCase *schedule_case(void)
     tcase_add_test(tc, odd_blocks_are_taken_once);
     tcase_add_test(tc, nothing_to_multiply_is_one_reduction);
     tcase_add_test(tc, prices_are_those_of_the_schedule);
+    tcase_add_test(tc, prices_of_steps_are_those_of_the_schedule);
     tcase_add_test(tc, a_call_costs_its_copies_besides);
     return tc;
 }

@@ -38,6 +38,7 @@ static void spoil_head(void)
 {
     rejected("another number type", plan.number = NMODGPU_I8);
     rejected("another encoding", plan.encoding = NMODGPU_RESIDUES);
+    rejected("a Strassen-Winograd step", plan.winograd = 1);
     rejected("sums of four bytes", plan.sum_bytes = 4);
     rejected("sums of no size", plan.sum_bytes = 0);
     rejected("twice the modulus", plan.modulus *= 2);

@@ -12,6 +12,7 @@ nmodgpu_SOURCES = \
 	src/cmd/number.c src/cmd/number.h \
 	src/cmd/place.c src/cmd/place.h \
 	src/cmd/plans.c src/cmd/plans.h \
+	src/cmd/plans_family.c src/cmd/plans_family.h \
 	src/cmd/plans_grid.c \
 	src/cmd/plans_list.c \
 	src/cmd/plans_point.c src/cmd/plans_point.h \

@@ -2,11 +2,11 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cmd.h"
 #include "number.h"
 #include "plans.h"
+#include "plans_family.h"
 #include "terminal.h"
 
 static const int64_t sizes[] = {256, 512, 1024, 2048, 4096, 8192};
@@ -29,10 +29,8 @@ typedef struct grid {
 
 static bool family_seen(const plans_point *point, size_t i)
 {
-    const size_t length = plans_family_length(&point->plans[i]);
     for (size_t j = 0; j < i; j++)
-        if (plans_family_length(&point->plans[j]) == length &&
-            memcmp(point->plans[j].name, point->plans[i].name, length) == 0)
+        if (plans_same_family(&point->plans[j], &point->plans[i]))
             return true;
     return false;
 }

@@ -2,7 +2,6 @@
 #include "plans_point.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "terminal.h"
 
@@ -88,9 +87,4 @@ double plans_point_ratio(const plans_point *point)
 double plans_point_tflops(const plans_point *point, double seconds)
 {
     return seconds > 0 ? 2e-12 * (double)point->m * (double)point->k * (double)point->n / seconds : 0;
-}
-
-size_t plans_family_length(const nmodgpu_plan *plan)
-{
-    return strcspn(plan->name, " ");
 }

@@ -54,7 +54,4 @@ double plans_point_ratio(const plans_point *point);
 /** Useful 10^12 operations a second: 2 m k n / seconds. */
 double plans_point_tflops(const plans_point *point, double seconds);
 
-/** Length of a plan's name without its bases: "f64(2,3)" of "f64(2,3) base 2^25,2^17". */
-size_t plans_family_length(const nmodgpu_plan *plan);
-
 #endif

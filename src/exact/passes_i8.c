@@ -83,6 +83,42 @@ void nmodgpu_host_digits(const nmodgpu_preparer *preparer, const nmodgpu_matrix 
     fill_up(planes, preparer->planes);
 }
 
+/** Entry (i, j) of all seven combinations of the quarters, as the offset words of the four. */
+static void winograd_entry(const nmodgpu_residuer *residuer, const nmodgpu_matrix *planes, int64_t i, int64_t j,
+                           const uint64_t x[NMODGPU_WINOGRAD_QUARTERS])
+{
+    const bool right = planes[0].side == NMODGPU_RIGHT;
+    for (uint32_t g = 0; g < residuer->count; g++) {
+        uint32_t dot[NMODGPU_WINOGRAD_QUARTERS];
+        for (int q = 0; q < NMODGPU_WINOGRAD_QUARTERS; q++)
+            dot[q] = nmodgpu_residue_dot(residuer, g, (uint32_t)x[q], (uint32_t)(x[q] >> 32), residuer->wide != 0);
+        for (int z = 0; z < NMODGPU_WINOGRAD_PRODUCTS; z++) {
+            uint32_t dots = 0;
+            for (int q = 0; q < NMODGPU_WINOGRAD_QUARTERS; q++)
+                dots += dot[q] * (uint32_t)(right ? nmodgpu_winograd_right(z, q) : nmodgpu_winograd_left(z, q));
+            plane_entry(&planes[z], i, j)[g * planes[z].plane_stride] =
+                (int8_t)nmodgpu_residue_byte_of_dots(residuer, g, dots);
+        }
+    }
+}
+
+void nmodgpu_host_winograd_residues(const nmodgpu_residuer *residuer, const nmodgpu_matrix *planes,
+                                    const nmodgpu_matrix *words)
+{
+    for (int64_t i = 0; i < planes[0].rows; i++)
+        for (int64_t j = 0; j < planes[0].cols; j++) {
+            uint64_t x[NMODGPU_WINOGRAD_QUARTERS];
+            for (int q = 0; q < NMODGPU_WINOGRAD_QUARTERS; q++) {
+                const int64_t row = i + q / 2 * planes[0].rows, col = j + q % 2 * planes[0].cols;
+                const bool inside = row < words->rows && col < words->cols;
+                x[q] = nmodgpu_offset_word(residuer, inside ? load_word(words, row, col) : 0);
+            }
+            winograd_entry(residuer, planes, i, j, x);
+        }
+    for (int z = 0; z < NMODGPU_WINOGRAD_PRODUCTS; z++)
+        fill_up(&planes[z], residuer->count);
+}
+
 /** The residue in [0, m_g) of sum g of an entry. */
 static uint32_t residue_at(const nmodgpu_crt *crt, const nmodgpu_matrix *sums, uint32_t g, int64_t at)
 {
@@ -109,6 +145,39 @@ void nmodgpu_host_crt(const nmodgpu_crt *crt, const nmodgpu_matrix *out, const n
     for (int64_t i = 0; i < out->rows; i++)
         for (int64_t j = 0; j < out->cols; j++)
             store_word(out, i, j, recombined(crt, sums, i * sums->stride + j, base ? load_word(base, i, j) : 0));
+}
+
+/** The residue in [0, m_g) of entry (i, j) of the result. */
+static uint32_t winograd_residue(const nmodgpu_crt *crt, const nmodgpu_matrix *sums, uint32_t g, int64_t i,
+                                 int64_t j)
+{
+    const bool lower = i >= sums[0].rows, right = j >= sums[0].cols;
+    uint32_t products[NMODGPU_WINOGRAD_PRODUCTS];
+    for (int z = 0; z < NMODGPU_WINOGRAD_PRODUCTS; z++) {
+        const int64_t row = i - (lower ? sums[0].rows : 0), col = j - (right ? sums[0].cols : 0);
+        products[z] = ((const uint8_t *)sums[z].data)[g * sums[z].plane_stride + row * sums[z].stride + col];
+    }
+    return nmodgpu_winograd_residues4(products, 2 * lower + right, crt->m[g]) & 255;
+}
+
+static uint64_t winograd_recombined(const nmodgpu_crt *crt, const nmodgpu_matrix *sums, int64_t i, int64_t j,
+                                    uint64_t base)
+{
+    const int wide = crt->p >> 32 != 0;
+    nmodgpu_crt_sum sum = nmodgpu_crt_begin();
+    if (crt->direct)
+        return nmodgpu_crt_direct(crt, winograd_residue(crt, sums, 0, i, j), base);
+    for (uint32_t g = 0; g < crt->count; g++)
+        nmodgpu_crt_take(&sum, crt, g, winograd_residue(crt, sums, g, i, j), wide);
+    return nmodgpu_crt_end(crt, sum, base, wide);
+}
+
+void nmodgpu_host_winograd_crt(const nmodgpu_crt *crt, const nmodgpu_matrix *out, const nmodgpu_matrix *base,
+                               const nmodgpu_matrix *sums)
+{
+    for (int64_t i = 0; i < out->rows; i++)
+        for (int64_t j = 0; j < out->cols; j++)
+            store_word(out, i, j, winograd_recombined(crt, sums, i, j, base ? load_word(base, i, j) : 0));
 }
 
 void nmodgpu_host_reduce_sum32(const nmodgpu_reducer *reducer, const nmodgpu_matrix *out,

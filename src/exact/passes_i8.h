@@ -40,6 +40,18 @@ void nmodgpu_host_crt(const nmodgpu_crt *crt, const nmodgpu_matrix *out, const n
 void nmodgpu_host_reduce_sum32(const nmodgpu_reducer *reducer, const nmodgpu_matrix *out,
                                const nmodgpu_matrix *base, const nmodgpu_matrix *sums);
 
+/** One side of a Strassen-Winograd step, the one that planes[0].side says: planes[i], i <
+ * NMODGPU_WINOGRAD_PRODUCTS,
+ *  <- residues of the i-th combination of the quarters of words.  All seven have the shape of planes[0], that of a
+ *  quarter, and are stored alike; words beyond the matrix count as zeros. */
+void nmodgpu_host_winograd_residues(const nmodgpu_residuer *residuer, const nmodgpu_matrix *planes,
+                                    const nmodgpu_matrix *words);
+
+/** out <- (base or 0) + the product whose seven parts are in sums, bytes in [0, m), each of the shape of sums[0],
+ * that of a quarter, and stored alike.  base may be NULL, or out. */
+void nmodgpu_host_winograd_crt(const nmodgpu_crt *crt, const nmodgpu_matrix *out, const nmodgpu_matrix *base,
+                               const nmodgpu_matrix *sums);
+
 /** The moduli of the planes of one product, with the constants of residue.h. */
 typedef struct nmodgpu_small_moduli {
     const uint32_t *m, *magic, *offset;

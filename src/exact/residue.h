@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "../plan.h"
+#include "winograd.h"
 #include "word.h"
 
 enum { NMODGPU_CRT_GROUPS = (NMODGPU_MAX_PLANES + 3) / 4 };
@@ -28,9 +29,11 @@ typedef struct nmodgpu_residuer {
     uint32_t wide;   /**< p >= 2^32: words of eight bytes, else of four */
     uint32_t direct; /**< one modulus, and it is p: planes hold the centred words themselves */
     uint32_t m[NMODGPU_MAX_PLANES];
-    float inverse[NMODGPU_MAX_PLANES]; /**< 1 / m, rounded from 2^-22 above */
+    float inverse[NMODGPU_MAX_PLANES]; /**< 1 / m, rounded from 3 2^-24 above */
     uint32_t bias[NMODGPU_MAX_PLANES]; /**< the bits of 2^23 as a float, and what takes the words' offset off and
                                             keeps sums positive */
+    uint32_t centre[NMODGPU_MAX_PLANES]; /**< what takes the words' offset off, in (0, m] */
+    uint32_t lift[NMODGPU_MAX_PLANES];   /**< the bits of 2^23, and what keeps sums of four dots positive */
     uint32_t weight[NMODGPU_MAX_PLANES][2]; /**< four signed bytes each: f 256^j mod m, centred, j = 0 .. 7 */
 } nmodgpu_residuer;
 
@@ -45,7 +48,7 @@ typedef struct nmodgpu_crt {
     uint32_t offset[NMODGPU_MAX_PLANES]; /**< the multiple of m just below 2^31, for int32 sums */
     /** w_i = sign M/m_i mod p: byte j of the four from i = 4 g on, in one word. */
     uint32_t weight[NMODGPU_CRT_GROUPS][8];
-    uint32_t turn[NMODGPU_CRT_GROUPS][3]; /**< the same of round(2^24 / m) */
+    uint32_t turn[NMODGPU_CRT_GROUPS][2]; /**< the same of round(2^16 / m) */
     uint64_t fold;                        /**< -sign M mod p */
     /** floor(v / p), short by at most one, is (floor(v / 2^shift) magic / 2^32) / 2^quotient_shift, rounded down
      *  each time, for v < 2^13 p. */
@@ -100,10 +103,12 @@ static inline nmodgpu_residuer nmodgpu_residuer_make(const nmodgpu_plan *plan, i
         const uint32_t factor = right ? 1 : nmodgpu_small_inverse((uint32_t)nmodgpu_cofactor(operand, i, m), m);
         const uint32_t offset = (uint32_t)((1ULL << (r.wide ? 63 : 31)) % m) * factor % m;
         r.m[i] = m;
-        r.inverse[i] = (float)((1.0 + 1.0 / (1 << 22)) / m);
+        r.inverse[i] = (float)((1.0 + 3.0 / (1 << 24)) / m);
         /* The eight terms of the sum are at most 255 * 128 in magnitude each: with a multiple of m above 2^18 it
          * lies between 0 and 2^20. */
-        r.bias[i] = NMODGPU_FLOAT_2_23 + m * ((1u << 18) / m + 1) + (m - offset);
+        r.centre[i] = m - offset;
+        r.bias[i] = NMODGPU_FLOAT_2_23 + m * ((1u << 18) / m + 1) + r.centre[i];
+        r.lift[i] = NMODGPU_FLOAT_2_23 + m * ((1u << 20) / m + 1);
         r.weight[i][0] = nmodgpu_weight_bytes(factor, 0, m);
         r.weight[i][1] = nmodgpu_weight_bytes(factor, 4, m);
     }
@@ -134,7 +139,7 @@ static inline nmodgpu_crt nmodgpu_crt_make(const nmodgpu_plan *plan, int sign)
         c.magic[i] = UINT32_MAX / m;
         c.offset[i] = m * ((1u << 31) / m);
         nmodgpu_spread_bytes(c.weight[i / 4], 8, i, sign < 0 && w ? p - w : w);
-        nmodgpu_spread_bytes(c.turn[i / 4], 3, i, ((1u << 25) / m + 1) / 2);
+        nmodgpu_spread_bytes(c.turn[i / 4], 2, i, ((1u << 17) / m + 1) / 2);
         product = product * m % p;
     }
     const uint64_t whole = (uint64_t)product;
@@ -198,10 +203,10 @@ NMODGPU_HD uint64_t nmodgpu_offset_word(const nmodgpu_residuer *c, uint64_t word
     return c->wide ? nmodgpu_offset_word64(c, word) : nmodgpu_offset_word32(c, (uint32_t)word);
 }
 
-/** round(x inverse) plus the bits of 3 * 2^22, where x plus the bits of 2^23 is given, 0 <= x < 2^20: on the device
- *  two single-precision operations, of which the second rounds.  With inverse = (1 + d) / m, 2^-23 < d < 2^-21.4,
- * the product errs by less than 1 / (2 m), upwards, so that this is round(x / m) with ties rounded up; and the
- * product is no tie itself. */
+/** round(x inverse) plus the bits of 3 * 2^22, where x plus the bits of 2^23 is given, 0 <= x < 2^21: on the device
+ *  two single-precision operations, of which the second rounds.  With inverse = (1 + d) / m, 2^-23 <= d <= 2^-22,
+ *  the product errs by less than 1 / (2 m), upwards, so that this is round(x / m) with ties rounded up; and the
+ *  product is no tie itself. */
 NMODGPU_HD uint32_t nmodgpu_small_quotient(uint32_t float_x, float inverse)
 {
 #ifdef __CUDA_ARCH__
@@ -220,6 +225,21 @@ NMODGPU_HD uint32_t nmodgpu_residue_byte(const nmodgpu_residuer *c, uint32_t i, 
     if (wide)
         sum = nmodgpu_dot4(high, c->weight[i][1], sum);
     return sum - nmodgpu_small_quotient(sum, c->inverse[i]) * c->m[i]; /* the floats' bits are 0 modulo 2^22 */
+}
+
+/** Plane i of an entry as an integer of magnitude up to 2^18 that is congruent to it, for sums of up to four such
+ *  with either sign: these are at most 4 (8 * 255 * 128 + 256) < 2^20 in magnitude. */
+NMODGPU_HD uint32_t nmodgpu_residue_dot(const nmodgpu_residuer *c, uint32_t i, uint32_t low, uint32_t high, int wide)
+{
+    const uint32_t sum = nmodgpu_dot4(low, c->weight[i][0], c->centre[i]);
+    return wide ? nmodgpu_dot4(high, c->weight[i][1], sum) : sum;
+}
+
+/** The residue of such a sum, centred, in the lowest byte. */
+NMODGPU_HD uint32_t nmodgpu_residue_byte_of_dots(const nmodgpu_residuer *c, uint32_t i, uint32_t dots)
+{
+    const uint32_t sum = dots + c->lift[i]; /* x < 2^20 + 256 + 4 (8 * 255 * 128 + 256) < 2^21 - 2^11 */
+    return sum - nmodgpu_small_quotient(sum, c->inverse[i]) * c->m[i];
 }
 
 /** Plane i of an entry, from its offset word: in [-floor(m/2), m - 1 - floor(m/2)]. */
@@ -243,15 +263,26 @@ NMODGPU_HD uint32_t nmodgpu_residue_of_sum(int32_t sum, uint32_t m, uint32_t mag
     return nmodgpu_small_mod((uint32_t)sum + offset, m, magic);
 }
 
+/** Two lanes of 16 bits: x, or x - m where that is not negative; x < 2^15. */
+NMODGPU_HD uint32_t nmodgpu_lanes_below(uint32_t x, uint32_t m)
+{
+#ifdef __CUDA_ARCH__
+    return __viaddmin_u16x2(x, (0u - m & 0xffffu) * 0x10001u, x); /* a negative difference is a large one */
+#else
+    const uint32_t low = x & 0xffffu, high = x >> 16;
+    return (low >= m ? low - m : low) | (high >= m ? high - m : high) << 16;
+#endif
+}
+
 /** What gathers over the residues of one entry, t <= 24 of them. */
 typedef struct nmodgpu_crt_sum {
     uint32_t part[8]; /**< sum of y_i times byte j of w_i, below 2^21; the upper four only for p >= 2^32 */
-    uint32_t turn[3]; /**< the same for 2^24 / m_i, plus a half turn */
+    uint32_t turn[2]; /**< the same for 2^16 / m_i, plus a half turn */
 } nmodgpu_crt_sum;
 
 NMODGPU_HD nmodgpu_crt_sum nmodgpu_crt_begin(void)
 {
-    const nmodgpu_crt_sum s = {{0, 0, 0, 0, 0, 0, 0, 0}, {1u << 23, 0, 0}};
+    const nmodgpu_crt_sum s = {{0, 0, 0, 0, 0, 0, 0, 0}, {1u << 15, 0}};
     return s;
 }
 
@@ -260,7 +291,7 @@ NMODGPU_HD void nmodgpu_crt_take4(nmodgpu_crt_sum *s, const nmodgpu_crt *c, uint
 {
     for (int j = 0; j < (wide ? 8 : 4); j++)
         s->part[j] = nmodgpu_dot4_unsigned(four, c->weight[g][j], s->part[j]);
-    for (int j = 0; j < 3; j++)
+    for (int j = 0; j < 2; j++)
         s->turn[j] = nmodgpu_dot4_unsigned(four, c->turn[g][j], s->turn[j]);
 }
 
@@ -270,18 +301,40 @@ NMODGPU_HD void nmodgpu_crt_take(nmodgpu_crt_sum *s, const nmodgpu_crt *c, uint3
     nmodgpu_crt_take4(s, c, i / 4, y << (8 * (i % 4)), wide);
 }
 
-/** q = round(sum y_i / m_i).  The sum errs by at most 24 * 255 / 2 / 2^24 < 2^-12; X/M stays 2^-12 and more away
- * from
+/** q = round(sum y_i / m_i).  The sum errs by at most 24 * 255 / 2 / 2^16 < 1/20; X/M stays 1/18 and more away from
  *  +-1/2, by the slack of the plan. */
 NMODGPU_HD uint32_t nmodgpu_crt_turns(const nmodgpu_crt_sum *s)
 {
-    return (s->turn[0] + (s->turn[1] << 8) + (s->turn[2] << 16)) >> 24;
+    return (s->turn[0] + (s->turn[1] << 8)) >> 16;
 }
 
 /** Four parts, each of its byte's weight: below 2^46. */
 NMODGPU_HD uint64_t nmodgpu_crt_join(const uint32_t *part)
 {
     return (part[0] + (part[1] << 8)) + ((uint64_t)(part[2] + (part[3] << 8)) << 16);
+}
+
+/** Four residues in [0, m), one a byte, of a quarter of the result of a Strassen-Winograd step, from the residues in
+ *  [0, m) of the seven products. */
+NMODGPU_HD uint32_t nmodgpu_winograd_residues4(const uint32_t products[NMODGPU_WINOGRAD_PRODUCTS], int quarter,
+                                               uint32_t m)
+{
+    /* Two lanes of 16 bits each.  Up to four products are added or m less one of them: below 4 m. */
+    uint32_t even = 0, odd = 0;
+    for (int i = 0; i < NMODGPU_WINOGRAD_PRODUCTS; i++) {
+        const int sign = nmodgpu_winograd_result(quarter, i);
+        const uint32_t e = products[i] & 0x00ff00ffu, o = products[i] >> 8 & 0x00ff00ffu;
+        if (sign > 0) {
+            even += e;
+            odd += o;
+        } else if (sign < 0) {
+            even += m * 0x10001u - e;
+            odd += m * 0x10001u - o;
+        }
+    }
+    even = nmodgpu_lanes_below(nmodgpu_lanes_below(even, 2 * m), m);
+    odd = nmodgpu_lanes_below(nmodgpu_lanes_below(odd, 2 * m), m);
+    return even | odd << 8;
 }
 
 /** v mod p for v < 2^13 p, p < 2^32. */

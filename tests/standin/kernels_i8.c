@@ -133,6 +133,95 @@ cudaError_t nmodgpu_launch_crt(cudaStream_t stream, const nmodgpu_crt_pass *pass
     return standin_end(cudaErrorInvalidValue);
 }
 
+/* ---- a Strassen-Winograd step: quarters that the words do not fill are filled up */
+
+/** What the kernels load and store sixteen bytes at a time. */
+static bool quarters_hold(uint64_t addresses, int64_t stride, int64_t plane_stride, int64_t rows, int64_t cols,
+                          int64_t half_rows, int64_t half_cols)
+{
+    return (addresses | (uint64_t)stride | (uint64_t)plane_stride) % 16 == 0 &&
+           half_rows == nmodgpu_winograd_half(rows) && half_cols == nmodgpu_winograd_half(cols);
+}
+
+static void run_winograd_residues(void *argument)
+{
+    const nmodgpu_winograd_residue_pass *p = argument;
+    const nmodgpu_matrix words = matrix(p->words, p->words_stride, 0, p->words_bytes, p->rows, p->cols);
+    nmodgpu_matrix planes[NMODGPU_WINOGRAD_PRODUCTS];
+    for (int z = 0; z < NMODGPU_WINOGRAD_PRODUCTS; z++) {
+        planes[z] =
+            planes_matrix(p->planes[z], p->stride, p->plane_stride, p->transposed, p->half_rows, p->half_cols);
+        planes[z].side = p->transposed ? NMODGPU_RIGHT : NMODGPU_LEFT;
+    }
+    nmodgpu_host_winograd_residues(&p->how, planes, &words);
+}
+
+cudaError_t nmodgpu_launch_winograd_residues(cudaStream_t stream, const nmodgpu_winograd_residue_pass *pass)
+{
+    const cudaError_t error = standin_begin();
+    if (error != cudaSuccess || pass->rows == 0 || pass->cols == 0)
+        return standin_end(error);
+    uint64_t addresses = 0;
+    for (int z = 0; z < NMODGPU_WINOGRAD_PRODUCTS; z++)
+        addresses |= (uintptr_t)pass->planes[z];
+    if (!quarters_hold(addresses, pass->stride, pass->plane_stride, pass->rows, pass->cols, pass->half_rows,
+                       pass->half_cols))
+        return standin_end(standin_mistake("planes of quarters off their layout"));
+    nmodgpu_winograd_residue_pass *p = copied(pass, sizeof *p);
+    bool whole = true;
+    for (int z = 0; z < NMODGPU_WINOGRAD_PRODUCTS; z++) {
+        p->planes[z] = planes_bytes(stream, pass->planes[z], pass->stride, pass->plane_stride, pass->how.count,
+                                    pass->transposed, pass->half_rows, pass->half_cols, "planes of quarters");
+        whole = whole && p->planes[z];
+    }
+    p->words = words_bytes(stream, pass->words, pass->words_stride, pass->words_bytes, pass->rows, pass->cols,
+                           "words of quarters");
+    if (whole && p->words)
+        return standin_end(standin_queue(stream, run_winograd_residues, p));
+    free(p);
+    return standin_end(cudaErrorInvalidValue);
+}
+
+static void run_winograd_crt(void *argument)
+{
+    const nmodgpu_winograd_crt_pass *p = argument;
+    const nmodgpu_matrix out = matrix(p->out, p->out_stride, 0, p->out_bytes, p->rows, p->cols);
+    const nmodgpu_matrix base = matrix(p->base, p->base_stride, 0, p->base_bytes, p->rows, p->cols);
+    nmodgpu_matrix sums[NMODGPU_WINOGRAD_PRODUCTS];
+    for (int z = 0; z < NMODGPU_WINOGRAD_PRODUCTS; z++)
+        sums[z] = matrix(p->sums[z], p->stride, p->plane_stride, 1, p->half_rows, p->half_cols);
+    nmodgpu_host_winograd_crt(&p->how, &out, p->base ? &base : NULL, sums);
+}
+
+cudaError_t nmodgpu_launch_winograd_crt(cudaStream_t stream, const nmodgpu_winograd_crt_pass *pass)
+{
+    const cudaError_t error = standin_begin();
+    if (error != cudaSuccess || pass->rows == 0 || pass->cols == 0)
+        return standin_end(error);
+    uint64_t addresses = 0;
+    for (int z = 0; z < NMODGPU_WINOGRAD_PRODUCTS; z++)
+        addresses |= (uintptr_t)pass->sums[z];
+    if (!quarters_hold(addresses, pass->stride, pass->plane_stride, pass->rows, pass->cols, pass->half_rows,
+                       pass->half_cols))
+        return standin_end(standin_mistake("sums of quarters off their layout"));
+    nmodgpu_winograd_crt_pass *p = copied(pass, sizeof *p);
+    bool whole = true;
+    for (int z = 0; z < NMODGPU_WINOGRAD_PRODUCTS; z++) {
+        p->sums[z] = standin_planes(stream, pass->sums[z], pass->stride, pass->plane_stride, pass->how.count, 1,
+                                    pass->half_rows, pass->half_cols, "sums of quarters");
+        whole = whole && p->sums[z];
+    }
+    p->out = words_bytes(stream, pass->out, pass->out_stride, pass->out_bytes, pass->rows, pass->cols,
+                         "result of quarters");
+    if (pass->base)
+        p->base = words_bytes(stream, pass->base, pass->base_stride, pass->base_bytes, pass->rows, pass->cols,
+                              "base of quarters");
+    if (whole && p->out && (p->base || !pass->base))
+        return standin_end(standin_queue(stream, run_winograd_crt, p));
+    free(p);
+    return standin_end(cudaErrorInvalidValue);
+}
+
 static void run_sum32(void *argument)
 {
     const nmodgpu_sum32_pass *p = argument;
