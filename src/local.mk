@@ -16,6 +16,7 @@ libnmodgpu_core_la_SOURCES = \
 	src/introspect.c src/introspect.h \
 	src/log.c src/log.h \
 	src/modules.c src/modules.h \
+	src/pack.c src/pack.h src/pack_avx2.c src/pack_avx512.c src/pack_code.h \
 	src/plan_f64.c src/plan_f64.h \
 	src/plan_i8.c src/plan_i8.h \
 	src/plan_price.c src/plan_price.h \
@@ -23,6 +24,7 @@ libnmodgpu_core_la_SOURCES = \
 	src/planner.c src/planner.h \
 	src/portable.c src/portable.h \
 	src/process.c src/process.h \
+	src/processors.c src/processors.h \
 	src/product.c src/product.h \
 	src/product_winograd.c src/product_winograd.h \
 	src/registry.c src/registry.h \
@@ -32,7 +34,8 @@ libnmodgpu_core_la_SOURCES = \
 	src/settings.c src/settings.h \
 	src/status.c \
 	src/tile.c src/tile.h \
-	src/timing.c
+	src/timing.c \
+	src/workers.c src/workers.h
 libnmodgpu_core_la_LIBADD = -lm -lpthread -ldl
 
 lib_LTLIBRARIES += libnmodgpu.la

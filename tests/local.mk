@@ -29,8 +29,14 @@ endif
 if HAVE_CHECK
 CORE_TEST_SUPPORT = tests/matrices.c tests/matrices.h tests/reference_backend.c tests/reference_backend.h \
 	tests/capture.c tests/capture.h $(TEST_SUPPORT)
-check_PROGRAMS += tests/check_core tests/check_dispatch tests/check_registry
-TESTS += tests/check_core tests/check_dispatch tests/check_registry
+check_PROGRAMS += tests/check_core tests/check_dispatch tests/check_pack tests/check_registry tests/check_workers
+TESTS += tests/check_core tests/check_dispatch tests/check_pack tests/check_registry tests/check_workers
+tests_check_pack_SOURCES = tests/check_pack.c $(TEST_SUPPORT)
+tests_check_pack_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_check_pack_LDADD = $(TEST_LIBS)
+tests_check_workers_SOURCES = tests/check_workers.c $(TEST_SUPPORT)
+tests_check_workers_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_check_workers_LDADD = $(TEST_LIBS) -lpthread
 tests_check_core_SOURCES = tests/check_core.c tests/core/cases.h tests/core/overlaps.c tests/core/products.c tests/core/resident.c $(CORE_TEST_SUPPORT)
 tests_check_core_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_check_core_LDADD = $(TEST_LIBS)
