@@ -62,7 +62,7 @@ static bool large_enough(const search *s, nmodgpu_i8_kind kind)
 /** The int8 plan of that kind with its seconds, if there is one and the device serves it. */
 static bool try_i8(const search *s, nmodgpu_i8_kind kind, nmodgpu_plan *plan)
 {
-    if (!nmodgpu_price_offers(s->rates, nmodgpu_i8_sum_bytes(kind)) || !large_enough(s, kind) ||
+    if (!nmodgpu_price_offers(s->rates, nmodgpu_i8_sum_bytes(kind)) ||
         !nmodgpu_i8_plan(plan, kind, s->p, s->m, s->k, s->n))
         return false;
     plan->seconds = nmodgpu_plan_seconds(plan, s->rates);
@@ -84,7 +84,7 @@ static size_t find_all(ranked *found, search *s)
     size_t count = 0;
     nmodgpu_plan plan;
     for (nmodgpu_i8_kind kind = 0; kind < NMODGPU_I8_KINDS; kind++) {
-        if (!try_i8(s, kind, &plan))
+        if (!large_enough(s, kind) || !try_i8(s, kind, &plan))
             continue;
         found[count] = (ranked){plan.seconds, count, {.number = NMODGPU_I8, .kind = kind}};
         count++;
@@ -141,19 +141,20 @@ static void offer(ranked *best, double seconds, candidate of)
         *best = (ranked){seconds, 0, of};
 }
 
-/** A plan of just that name is the only one: with a Strassen-Winograd step the name goes on. */
+/** A plan of just that name is the only one, of any size; with a Strassen-Winograd step the name goes on. */
 static void find_best_i8(ranked *best, const search *s, const char *prefix)
 {
     nmodgpu_plan plan;
     for (nmodgpu_i8_kind kind = 0; kind < NMODGPU_I8_KINDS; kind++) {
+        const candidate c = {.number = NMODGPU_I8, .kind = kind};
         if (!try_i8(s, kind, &plan) || (prefix && !begins_with(plan.name, prefix)))
             continue;
-        const candidate c = {.number = NMODGPU_I8, .kind = kind};
         if (prefix && strcmp(plan.name, prefix) == 0) {
             *best = (ranked){plan.seconds, 0, c};
             return;
         }
-        offer(best, plan.seconds, c);
+        if (large_enough(s, kind))
+            offer(best, plan.seconds, c);
     }
 }
 

@@ -203,11 +203,14 @@ tests_standin_cuda_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere $
 	-Wl,--version-script=$(srcdir)/cuda/module.map
 tests_standin_cuda_la_LIBADD = tests/standin/libstandin.la -lm
 
-check_PROGRAMS += tests/check_cuda tests/check_gpu
-TESTS += tests/check_cuda tests/check_gpu
+check_PROGRAMS += tests/check_cuda tests/check_gpu tests/check_step
+TESTS += tests/check_cuda tests/check_gpu tests/check_step
 tests_check_cuda_SOURCES = tests/check_cuda.c tests/cuda_sample.c tests/cuda_sample.h $(DEVICE_TEST_SOURCES)
 tests_check_cuda_CPPFLAGS = $(STANDIN_CPPFLAGS) $(CHECK_CFLAGS)
 tests_check_cuda_LDADD = tests/standin/libstandin.la libnmodgpu-core.la $(CHECK_LIBS) -lm -lpthread
+tests_check_step_SOURCES = tests/check_step.c tests/capture.c tests/capture.h tests/matrices.c tests/matrices.h $(TEST_SUPPORT)
+tests_check_step_CPPFLAGS = $(STANDIN_CPPFLAGS) $(CHECK_CFLAGS)
+tests_check_step_LDADD = tests/standin/libstandin.la libnmodgpu-core.la $(CHECK_LIBS) -lm -lpthread
 tests_check_gpu_SOURCES = tests/check_gpu.c $(DEVICE_TEST_SOURCES)
 tests_check_gpu_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_check_gpu_LDADD = libnmodgpu-core.la $(CHECK_LIBS) -lm -lpthread -ldl
