@@ -13,6 +13,8 @@
 START_TEST(only_matching_backends_are_registered)
 {
     nmodgpu_backend other = reference_backend;
+    char refused[80];
+    snprintf(refused, sizeof refused, "a backend was refused: made for interface %u", NMODGPU_BACKEND_ABI + 1);
     capture_begin();
     ck_assert_int_eq(nmodgpu_backend_register(NULL), NMODGPU_EINVAL);
     other.abi_version++;
@@ -36,7 +38,7 @@ START_TEST(only_matching_backends_are_registered)
     ck_assert_int_eq(nmodgpu_backend_register(&reference_backend), NMODGPU_OK);
     ck_assert_int_eq(nmodgpu_backend_register(&reference_backend), NMODGPU_EINVAL);
     const char *lines = capture_end();
-    ck_assert_int_eq(count_in(lines, "a backend was refused: made for interface 2"), 1);
+    ck_assert_int_eq(count_in(lines, refused), 1);
     ck_assert_int_eq(count_in(lines, "a second backend named reference was refused"), 1);
     ck_assert_int_eq(count_in(lines, "\n"), 3);
 }
