@@ -2,6 +2,7 @@
  *
  * The CUDA backend as the core sees it.
  */
+#include "buffer.h"
 #include "device.h"
 #include "errors.h"
 #include "operations.h"
@@ -32,6 +33,10 @@ static const nmodgpu_backend cuda_backend = {
     .wait = nmodgpu_cuda_wait,
     .event_free = nmodgpu_cuda_event_free,
     .event_seconds = nmodgpu_cuda_event_seconds,
+    .buffer_open = nmodgpu_cuda_buffer_open,
+    .buffer_close = nmodgpu_cuda_buffer_close,
+    .buffer_copy = nmodgpu_cuda_buffer_copy,
+    .buffer_wait = nmodgpu_cuda_buffer_wait,
 };
 
 NMODGPU_API nmodgpu_status nmodgpu_module_entry(const nmodgpu_host_api *host);

@@ -261,3 +261,10 @@ nmodgpu_status nmodgpu_cuda_download(nmodgpu_queue *queue, const nmodgpu_matrix 
     const transfer t = {queue, device, host, false};
     return run(&t);
 }
+
+nmodgpu_status nmodgpu_cuda_copy_packed(nmodgpu_queue *queue, const nmodgpu_matrix *device, void *packed, bool up)
+{
+    const transfer t = {queue, device, NULL, up};
+    const block all = {0, device->rows, 0, device->cols};
+    return copy_block(&t, &all, packed, device->cols * element_bytes(&t));
+}

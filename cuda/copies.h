@@ -14,4 +14,8 @@ nmodgpu_status nmodgpu_cuda_upload(nmodgpu_queue *queue, const nmodgpu_matrix *d
 nmodgpu_status nmodgpu_cuda_download(nmodgpu_queue *queue, const nmodgpu_matrix *host,
                                      const nmodgpu_matrix *device);
 
+/** Queues the copy of all of a words matrix from or to host memory that holds its rows densely, entries as wide as
+ *  the device's.  In the device's context. */
+nmodgpu_status nmodgpu_cuda_copy_packed(nmodgpu_queue *queue, const nmodgpu_matrix *device, void *packed, bool up);
+
 #endif

@@ -3,6 +3,7 @@ EXTRA_DIST += cuda/module.map cuda/nvcc.sh
 # Host code in C; tests build it against the stand-in device too.
 CUDA_HOST_SOURCES = \
 	cuda/backend.c \
+	cuda/buffer.c cuda/buffer.h \
 	cuda/context.c cuda/context.h \
 	cuda/copies.c cuda/copies.h \
 	cuda/device.c cuda/device.h \

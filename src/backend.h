@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /** Raised whenever this file changes incompatibly; a backend with another number is refused. */
-#define NMODGPU_BACKEND_ABI 2u
+#define NMODGPU_BACKEND_ABI 3u
 
 #define NMODGPU_HOST (-1)
 
@@ -30,8 +30,9 @@ typedef enum nmodgpu_representation {
 
 typedef enum nmodgpu_side { NMODGPU_LEFT = 0, NMODGPU_RIGHT = 1 } nmodgpu_side;
 
-typedef struct nmodgpu_event nmodgpu_event; /* a backend's own */
-typedef struct nmodgpu_queue nmodgpu_queue; /* a backend's own */
+typedef struct nmodgpu_event nmodgpu_event;   /* a backend's own */
+typedef struct nmodgpu_queue nmodgpu_queue;   /* a backend's own */
+typedef struct nmodgpu_buffer nmodgpu_buffer; /* a backend's own */
 
 /** The object underneath everything: a matrix, or a window of one, wherever it lives. */
 typedef struct nmodgpu_matrix {
@@ -201,6 +202,20 @@ typedef struct nmodgpu_backend {
     void (*event_free)(nmodgpu_event *event);
     /** Seconds of device time between two events of one queue that are done. */
     nmodgpu_status (*event_seconds)(nmodgpu_event *from, nmodgpu_event *to, double *seconds);
+
+    /** Host memory that a device copies from and to at full speed.  NULL, as the other three, in a backend for
+     * which all of the host's memory is such: it is served by import_words and export_words. */
+    nmodgpu_status (*buffer_open)(int32_t device, uint64_t bytes, nmodgpu_buffer **buffer, void **memory);
+    /** Waits for its last copy.  NULL is allowed. */
+    void (*buffer_close)(nmodgpu_buffer *buffer);
+    /** Queues the copy of a device's words matrix, or of a window of one, from the buffer (`up`) or to it.  There
+     *  rows follow each other without gaps, entries as wide as the matrix's (else, or where it does not fit,
+     *  NMODGPU_EINVAL).  Several threads may call it for one queue, each with a buffer of its own, also while the
+     *  queue's thread waits; a buffer whose last copy is not done is not to be touched. */
+    nmodgpu_status (*buffer_copy)(nmodgpu_queue *queue, nmodgpu_buffer *buffer, const nmodgpu_matrix *words,
+                                  bool up);
+    /** Blocks until the buffer's last copy is done. */
+    nmodgpu_status (*buffer_wait)(nmodgpu_buffer *buffer);
 } nmodgpu_backend;
 
 /** Registers a backend with the core; the program may do so itself, before its first product.

@@ -10,7 +10,7 @@ libnmodgpu_core_la_SOURCES = \
 	src/context.c src/context.h \
 	src/cost.c src/cost.h \
 	src/dispatch.c src/dispatch.h src/serve.h \
-	src/exact/portable.h src/exact/word.h \
+	src/exact/portable.h src/exact/winograd.h src/exact/word.h \
 	src/hold.h \
 	src/host_matrix.c src/host_matrix.h \
 	src/introspect.c src/introspect.h \
@@ -33,6 +33,7 @@ libnmodgpu_core_la_SOURCES = \
 	src/schedule.c src/schedule.h \
 	src/settings.c src/settings.h \
 	src/status.c \
+	src/stream.c src/stream.h \
 	src/tile.c src/tile.h \
 	src/timing.c \
 	src/workers.c src/workers.h

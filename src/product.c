@@ -7,6 +7,7 @@
 #include "log.h"
 #include "product_winograd.h"
 #include "schedule.h"
+#include "stream.h"
 #include "tile.h"
 
 /** One operand: where it comes from, and the block of it that is prepared. */
@@ -21,6 +22,7 @@ typedef struct run {
     const nmodgpu_backend *backend;
     const nmodgpu_plan *plan;
     nmodgpu_queue *queue;
+    nmodgpu_stream stream;
     nmodgpu_op op;
     nmodgpu_tiling tiling;
     operand left, right;
@@ -48,7 +50,7 @@ static nmodgpu_status import(run *r, nmodgpu_matrix *words, const nmodgpu_matrix
 {
     const nmodgpu_matrix from = nmodgpu_matrix_window(host, i, i + rows, j, j + cols);
     const nmodgpu_status status = shape(r, words, rows, cols);
-    return status == NMODGPU_OK ? r->backend->import_words(r->queue, words, &from) : status;
+    return status == NMODGPU_OK ? nmodgpu_stream_import(&r->stream, words, &from) : status;
 }
 
 /** Planes of that block from r->words. */
@@ -163,7 +165,7 @@ static nmodgpu_status tile(run *r, int64_t i, int64_t j)
     if (status != NMODGPU_OK)
         return status;
     const nmodgpu_matrix to = nmodgpu_matrix_window(&r->out, i, i + rows, j, j + cols);
-    status = r->backend->export_words(r->queue, &to, &r->acc);
+    status = nmodgpu_stream_export(&r->stream, &to, &r->acc);
     return status == NMODGPU_OK ? r->backend->submit(r->queue, NULL) : status;
 }
 
@@ -219,6 +221,7 @@ static nmodgpu_status compute_tiles(const nmodgpu_product *product, const nmodgp
     nmodgpu_status status = r.backend->queue_open(product->device, &r.queue);
     if (status != NMODGPU_OK)
         return status;
+    r.stream = (nmodgpu_stream){product->backend, product->device, r.queue};
     status = load_kept(&r, nmodgpu_views_same(product->a, product->b));
     if (status == NMODGPU_OK)
         status = all_tiles(&r);

@@ -59,12 +59,19 @@ static nmodgpu_entry *add_locked(const char *name, int32_t priority, char *file,
 
 /* ---- registration */
 
+/** What a backend may leave out it leaves out whole. */
+static bool all_or_none(const nmodgpu_backend *b)
+{
+    const int buffers = !!b->buffer_open + !!b->buffer_close + !!b->buffer_copy + !!b->buffer_wait;
+    return !b->prepare_winograd == !b->reduce_winograd && (buffers == 0 || buffers == 4);
+}
+
 static bool complete(const nmodgpu_backend *b)
 {
     return b->open && b->device_count && b->device_info && b->queue_open && b->queue_close && b->matrix_alloc &&
            b->matrix_free && b->matrix_bytes && b->import_words && b->prepare && b->multiply_accumulate &&
            b->reduce && b->export_words && b->submit && b->queue_wait && b->wait && b->event_free &&
-           b->event_seconds;
+           b->event_seconds && all_or_none(b);
 }
 
 /** Puts a checked backend on the list, at its module's entry where it has one. */

@@ -27,9 +27,10 @@ const nmodgpu_setting_info nmodgpu_setting_table[NMODGPU_SETTINGS] = {
     [NMODGPU_SET_MEMORY] = {"NMODGPU_MEMORY", NMODGPU_TYPE_BYTES, false, 1, INT64_MAX / 2, "",
                             "80 % of what is free", "bytes, with K, M, G or T for powers of 1024",
                             "Device memory that one product may use; larger ones are cut into tiles."},
-    [NMODGPU_SET_THREADS] = {"NMODGPU_THREADS", NMODGPU_TYPE_INTEGER, true, 1, 4096, "",
-                             "the processors this process may use", "an integer from 1 to 4096",
-                             "Threads that backends may use on the host."},
+    [NMODGPU_SET_THREADS] =
+        {"NMODGPU_THREADS", NMODGPU_TYPE_INTEGER, true, 1, 4096, "", "the processors this process may use",
+         "an integer from 1 to 4096",
+         "Threads that may work on the host at once: for backends, and on matrices for a device."},
     [NMODGPU_SET_PLAN] = {"NMODGPU_PLAN", NMODGPU_TYPE_TEXT, false, 0, 0, "", "any",
                           "the beginning of a plan's name, such as f64(2,2)",
                           "Use only the plan of that name, or else those whose name begins so; for experiments."},

@@ -10,6 +10,12 @@
 #include "reference_backend.h"
 #include "registry.h"
 
+static nmodgpu_status buffer_wait(nmodgpu_buffer *buffer)
+{
+    (void)buffer;
+    return NMODGPU_OK;
+}
+
 START_TEST(only_matching_backends_are_registered)
 {
     nmodgpu_backend other = reference_backend;
@@ -34,6 +40,9 @@ START_TEST(only_matching_backends_are_registered)
     ck_assert_int_eq(nmodgpu_backend_register(&other), NMODGPU_EINVAL);
     other = reference_backend;
     other.reduce = NULL;
+    ck_assert_int_eq(nmodgpu_backend_register(&other), NMODGPU_EINVAL);
+    other = reference_backend;
+    other.buffer_wait = buffer_wait; /* without the rest of it */
     ck_assert_int_eq(nmodgpu_backend_register(&other), NMODGPU_EINVAL);
     ck_assert_int_eq(nmodgpu_backend_register(&reference_backend), NMODGPU_OK);
     ck_assert_int_eq(nmodgpu_backend_register(&reference_backend), NMODGPU_EINVAL);

@@ -70,6 +70,7 @@ enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess = 0, cudaDriv
 
 #define cudaStreamNonBlocking 1u
 #define cudaEventDefault 0u
+#define cudaEventBlockingSync 1u
 #define cudaEventDisableTiming 2u
 #define cudaHostAllocDefault 0u
 #define cudaEnableDefault 0ull

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later
+ *
+ * Words on their way to and from a device through shared buffers, on the stand-in.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/queue.h"
+#include "host_matrix.h"
+#include "log.h"
+#include "matrices.h"
+#include "standin/standin.h"
+#include "stream.h"
+#include "support.h"
+
+nmodgpu_status nmodgpu_module_entry(const nmodgpu_host_api *host);
+
+static const nmodgpu_backend *backend;
+
+static nmodgpu_status keep_backend(const nmodgpu_backend *given)
+{
+    backend = given;
+    return NMODGPU_OK;
+}
+
+static int64_t no_setting(const char *name)
+{
+    (void)name;
+    return -1;
+}
+
+static void begin(void)
+{
+    static const nmodgpu_host_api host = {.abi_version = NMODGPU_BACKEND_ABI,
+                                          .size = sizeof host,
+                                          .register_backend = keep_backend,
+                                          .log = nmodgpu_log,
+                                          .setting = no_setting};
+    fprintf(stderr, "seed %" PRIu64 "\n", test_seed());
+    ck_assert_int_eq(nmodgpu_module_entry(&host), NMODGPU_OK);
+    ck_assert_int_eq(backend->open(), NMODGPU_OK);
+}
+
+/** Nothing is left on the devices but their contexts. */
+static void end(void)
+{
+    for (int32_t i = 0; i < backend->device_count(); i++)
+        nmodgpu_cuda_queues_drop(i);
+    nmodgpu_stream_drop_buffers();
+    const standin_counts c = standin_count();
+    ck_assert_msg(standin_mistakes() == 0, "%s", standin_first_mistake());
+    ck_assert_int_eq(c.allocations, 0);
+    ck_assert_int_eq(c.pinned, 0);
+    ck_assert_int_eq(c.events, 0);
+    ck_assert_int_eq(c.streams, 0);
+    ck_assert_int_eq(standin_context_depth(), 0);
+}
+
+static const struct {
+    uint64_t p;
+    uint32_t bytes;
+} widths[] = {{251, 1}, {65521, 2}, {2147483647, 4}, {2147483647, 8}, {UINT64_C(18446744073709551557), 8}};
+enum { WIDTHS = sizeof widths / sizeof *widths };
+
+typedef struct trip {
+    test_matrix from, to;
+    uint64_t *expected;
+    uint64_t p;
+    uint32_t bytes;
+} trip;
+
+static trip trip_make(int64_t rows, int64_t cols, int width)
+{
+    trip t = {.p = widths[width].p, .bytes = widths[width].bytes};
+    t.from = test_matrix_make(rows, cols, (test_layout)test_below(TEST_LAYOUTS));
+    t.to = test_matrix_make(rows, cols, (test_layout)test_below(TEST_LAYOUTS));
+    test_view_fill(&t.from.view, t.p);
+    t.expected = test_view_dense(&t.from.view);
+    return t;
+}
+
+static void trip_free(trip *t)
+{
+    test_matrix_free(&t->from);
+    test_matrix_free(&t->to);
+    free(t->expected);
+}
+
+/** To the device and back; the host's matrix may change as soon as the import is done. */
+static nmodgpu_status there_and_back(const nmodgpu_stream *stream, const trip *t)
+{
+    const nmodgpu_matrix from = nmodgpu_host_matrix(&t->from.view, t->p);
+    const nmodgpu_matrix to = nmodgpu_host_matrix(&t->to.view, t->p);
+    nmodgpu_matrix words = {.representation = NMODGPU_WORDS,
+                            .rows = from.rows,
+                            .cols = from.cols,
+                            .modulus = t->p,
+                            .element_bytes = t->bytes,
+                            .planes = 1};
+    nmodgpu_status status = backend->matrix_alloc(stream->queue, &words);
+    if (status == NMODGPU_OK)
+        status = nmodgpu_stream_import(stream, &words, &from);
+    if (status == NMODGPU_OK)
+        status = nmodgpu_stream_export(stream, &to, &words);
+    if (status == NMODGPU_OK)
+        status = backend->wait(stream->queue, NULL);
+    backend->matrix_free(stream->queue, &words);
+    return status;
+}
+
+static nmodgpu_status travel(int32_t device, const trip *t)
+{
+    nmodgpu_stream stream = {backend, device, NULL};
+    nmodgpu_status status = backend->queue_open(device, &stream.queue);
+    if (status != NMODGPU_OK)
+        return status;
+    status = there_and_back(&stream, t);
+    backend->queue_close(stream.queue, status != NMODGPU_OK);
+    return status;
+}
+
+static void check_arrived(const trip *t, const char *what)
+{
+    test_compare(&t->to.view, t->expected, what);
+    test_matrix_check_padding(&t->to);
+}
+
+START_TEST(every_entry_arrives)
+{
+    static const struct {
+        int64_t rows, cols;
+    } shapes[] = {{0, 5}, {5, 0}, {1, 1}, {50, 60}, {1300, 1100}, {1, 3000000}, {2500000, 1}, {3, 1400000}};
+    begin();
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        trip t = trip_make(shapes[s].rows, shapes[s].cols, _i);
+        ck_assert_int_eq(travel(0, &t), NMODGPU_OK);
+        check_arrived(&t, "one matrix");
+        trip_free(&t);
+    }
+    end();
+}
+END_TEST
+
+static void *traveller(void *argument)
+{
+    const trip *t = argument;
+    for (int i = 0; i < 3; i++)
+        if (travel((int32_t)(t->p % 3), t) != NMODGPU_OK)
+            return argument;
+    return NULL;
+}
+
+/** More buffers are wanted than there may be, by several devices. */
+START_TEST(threads_and_devices_share_the_buffers)
+{
+    enum { THREADS = 8 };
+    trip t[THREADS];
+    pthread_t thread[THREADS];
+    setenv("NMODGPU_THREADS", "32", 1);
+    standin.devices = 4;
+    standin.delay_us = 100;
+    begin();
+    for (int i = 0; i < THREADS; i++) {
+        t[i] = trip_make(900 + 40 * i, 2000, i % WIDTHS);
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, traveller, &t[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        void *failed;
+        ck_assert_int_eq(pthread_join(thread[i], &failed), 0);
+        ck_assert_ptr_null(failed);
+        check_arrived(&t[i], "one of many");
+        trip_free(&t[i]);
+    }
+    end();
+}
+END_TEST
+
+START_TEST(a_failing_call_is_survived)
+{
+    int failures = 0;
+    setenv("NMODGPU_THREADS", "3", 1);
+    begin();
+    trip t = trip_make(1000, 700, 2);
+    for (int64_t n = 1;; n++) {
+        standin_fail_call(n, _i ? cudaErrorMemoryAllocation : cudaErrorNotSupported, false);
+        const nmodgpu_status status = travel(0, &t);
+        const bool reached = standin_calls() >= n;
+        standin_fail_call(0, 0, false);
+        if (status == NMODGPU_OK)
+            check_arrived(&t, "a call has failed");
+        failures += status != NMODGPU_OK;
+        if (!reached)
+            break;
+        ck_assert_int_eq(travel(0, &t), NMODGPU_OK);
+        check_arrived(&t, "after a failure");
+        if (n % 3 == 0)
+            end();
+    }
+    if (_i)
+        ck_assert_int_lt(failures, 15); /* without memory for buffers there is another way */
+    else
+        ck_assert_int_gt(failures, 20);
+    trip_free(&t);
+    end();
+}
+END_TEST
+
+START_TEST(what_does_not_fit_a_buffer_is_refused)
+{
+    nmodgpu_queue *queue;
+    nmodgpu_buffer *buffer;
+    void *memory;
+    nmodgpu_matrix words = {
+        .representation = NMODGPU_WORDS, .rows = 10, .cols = 10, .modulus = 251, .element_bytes = 1, .planes = 1};
+    begin();
+    ck_assert_int_eq(backend->queue_open(0, &queue), NMODGPU_OK);
+    ck_assert_int_eq(backend->matrix_alloc(queue, &words), NMODGPU_OK);
+    ck_assert_int_eq(backend->buffer_open(0, 100, &buffer, &memory), NMODGPU_OK);
+    ck_assert_int_eq(backend->buffer_wait(buffer), NMODGPU_OK); /* nothing to wait for */
+    memset(memory, 7, 100);
+    ck_assert_int_eq(backend->buffer_copy(queue, buffer, &words, true), NMODGPU_OK);
+    ck_assert_int_eq(backend->buffer_wait(buffer), NMODGPU_OK);
+    nmodgpu_matrix other = words;
+    other.rows = 11;
+    ck_assert_int_eq(backend->buffer_copy(queue, buffer, &other, true), NMODGPU_EINVAL);
+    other.rows = INT64_MAX;
+    other.cols = INT64_MAX;
+    ck_assert_int_eq(backend->buffer_copy(queue, buffer, &other, true), NMODGPU_EINVAL);
+    other = words;
+    other.representation = NMODGPU_PLANES;
+    ck_assert_int_eq(backend->buffer_copy(queue, buffer, &other, true), NMODGPU_EINVAL);
+    other = words;
+    other.device = NMODGPU_HOST;
+    ck_assert_int_eq(backend->buffer_copy(queue, buffer, &other, false), NMODGPU_EINVAL);
+    backend->buffer_close(buffer);
+    backend->buffer_close(NULL);
+    backend->matrix_free(queue, &words);
+    backend->queue_close(queue, false);
+    end();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("stream");
+    TCase *c = tcase_create("stream");
+    tcase_set_timeout(c, 240);
+    tcase_add_loop_test(c, every_entry_arrives, 0, WIDTHS);
+    tcase_add_test(c, threads_and_devices_share_the_buffers);
+    tcase_add_loop_test(c, a_failing_call_is_survived, 0, 2);
+    tcase_add_test(c, what_does_not_fit_a_buffer_is_refused);
+    suite_add_tcase(suite, c);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
