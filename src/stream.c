@@ -191,9 +191,6 @@ static void unpack(const window *w, const char *packed)
 
 static nmodgpu_status up(const nmodgpu_stream *stream, const window *w, const slot *s)
 {
-    const nmodgpu_status status = stream->backend->buffer_wait(s->buffer);
-    if (status != NMODGPU_OK)
-        return status;
     pack(w, s->memory);
     return stream->backend->buffer_copy(stream->queue, s->buffer, &w->words, true);
 }
@@ -217,7 +214,9 @@ static void run_chunk(transfer *t, int64_t index,
     nmodgpu_status status = take(t->stream, &s);
     if (status == NMODGPU_OK) {
         const window w = window_of(t, index);
-        status = way(t->stream, &w, s);
+        status = t->stream->backend->buffer_wait(s->buffer); /* another queue may still read it */
+        if (status == NMODGPU_OK)
+            status = way(t->stream, &w, s);
         give(s);
     }
     nmodgpu_status none = NMODGPU_OK;

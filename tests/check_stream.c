@@ -181,6 +181,66 @@ START_TEST(threads_and_devices_share_the_buffers)
 }
 END_TEST
 
+/** A matrix of one chunk on a queue of its own. */
+typedef struct visitor {
+    trip t;
+    nmodgpu_stream stream;
+    nmodgpu_matrix words, from, to;
+} visitor;
+
+static void visitor_open(visitor *v)
+{
+    v->t = trip_make(1024, 1024, 0);
+    v->stream = (nmodgpu_stream){backend, 0, NULL};
+    v->from = nmodgpu_host_matrix(&v->t.from.view, v->t.p);
+    v->to = nmodgpu_host_matrix(&v->t.to.view, v->t.p);
+    v->words = (nmodgpu_matrix){.representation = NMODGPU_WORDS,
+                                .rows = 1024,
+                                .cols = 1024,
+                                .modulus = v->t.p,
+                                .element_bytes = 1,
+                                .planes = 1};
+    ck_assert_int_eq(backend->queue_open(0, &v->stream.queue), NMODGPU_OK);
+    ck_assert_int_eq(backend->matrix_alloc(v->stream.queue, &v->words), NMODGPU_OK);
+}
+
+static void visitor_close(visitor *v)
+{
+    ck_assert_int_eq(nmodgpu_stream_export(&v->stream, &v->to, &v->words), NMODGPU_OK);
+    check_arrived(&v->t, "after another queue had the buffer");
+    backend->matrix_free(v->stream.queue, &v->words);
+    backend->queue_close(v->stream.queue, false);
+    trip_free(&v->t);
+}
+
+/** One buffer, which a slow queue has yet to read when a quick one wants to write it. */
+START_TEST(a_buffer_is_not_overwritten_before_it_is_read)
+{
+    enum { BACKLOG = 20 };
+    visitor slow, quick;
+    nmodgpu_buffer *own;
+    void *memory;
+    setenv("NMODGPU_THREADS", "1", 1);
+    begin();
+    visitor_open(&quick);
+    visitor_open(&slow);
+    ck_assert_int_eq(backend->buffer_open(0, 64, &own, &memory), NMODGPU_OK);
+    ck_assert_int_eq(nmodgpu_stream_import(&quick.stream, &quick.words, &quick.from), NMODGPU_OK);
+    ck_assert_int_eq(backend->wait(quick.stream.queue, NULL), NMODGPU_OK);
+    memset(memory, 0, 64);
+    standin.delay_us = 10000;
+    const nmodgpu_matrix corner = nmodgpu_matrix_window(&slow.words, 0, 8, 0, 8);
+    for (int i = 0; i < BACKLOG; i++)
+        ck_assert_int_eq(backend->buffer_copy(slow.stream.queue, own, &corner, true), NMODGPU_OK);
+    ck_assert_int_eq(nmodgpu_stream_import(&slow.stream, &slow.words, &slow.from), NMODGPU_OK);
+    visitor_close(&quick);
+    visitor_close(&slow);
+    standin.delay_us = 0;
+    backend->buffer_close(own);
+    end();
+}
+END_TEST
+
 START_TEST(a_failing_call_is_survived)
 {
     int failures = 0;
@@ -253,6 +313,7 @@ int main(void)
     tcase_set_timeout(c, 240);
     tcase_add_loop_test(c, every_entry_arrives, 0, WIDTHS);
     tcase_add_test(c, threads_and_devices_share_the_buffers);
+    tcase_add_test(c, a_buffer_is_not_overwritten_before_it_is_read);
     tcase_add_loop_test(c, a_failing_call_is_survived, 0, 2);
     tcase_add_test(c, what_does_not_fit_a_buffer_is_refused);
     suite_add_tcase(suite, c);

@@ -260,23 +260,24 @@ static void *call_on(void *workers)
 
 START_TEST(a_child_does_without_them)
 {
+    enum { CHILD_TASKS = 200 };
     nmodgpu_workers *workers = nmodgpu_workers_open(4);
     pthread_t busy;
     ck_assert_int_eq(pthread_create(&busy, NULL, call_on, workers), 0); /* so that the lock may be held */
-    for (int round = 0; round < 50; round++) {
+    for (int round = 0; round < 12; round++) {
         const pid_t child = fork();
         if (child == 0) {
             counts c;
             counts_init(&c, 0);
             alarm(20);
-            nmodgpu_workers_run(workers, count_task, &c, TASKS);
+            nmodgpu_workers_run(workers, count_task, &c, CHILD_TASKS);
             bool right = nmodgpu_workers_threads(workers) == 1 && c.elsewhere == 0;
-            for (int i = 0; i < TASKS; i++)
+            for (int i = 0; i < CHILD_TASKS; i++)
                 right = right && c.of[i] == 1;
             nmodgpu_workers_close(workers);
             nmodgpu_workers *own = nmodgpu_workers_open(3);
             counts_init(&c, 0);
-            nmodgpu_workers_run(own, count_task, &c, TASKS);
+            nmodgpu_workers_run(own, count_task, &c, CHILD_TASKS);
             right = right && nmodgpu_workers_threads(own) == 3;
             nmodgpu_workers_close(own);
             _exit(right ? 0 : 1);
