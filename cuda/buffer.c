@@ -88,6 +88,8 @@ nmodgpu_status nmodgpu_cuda_buffer_copy(nmodgpu_queue *queue, nmodgpu_buffer *bu
     status = nmodgpu_cuda_copy_packed(queue, words, buffer->memory, up);
     if (status == NMODGPU_OK)
         status = CUDA_CALL(queue->device->index, cudaEventRecord, buffer->done, queue->stream);
+    if (status != NMODGPU_OK) /* no event tells of what may have been queued */
+        (void)CUDA_CALL(queue->device->index, cudaStreamSynchronize, queue->stream);
     nmodgpu_cuda_leave(queue->device);
     return status;
 }

@@ -79,9 +79,10 @@ static void give(slot *s)
     pthread_mutex_unlock(&pool.lock);
 }
 
+/** s: NULL where there was no memory for it. */
 static void end_slot(slot *s)
 {
-    if (s->buffer)
+    if (s && s->buffer)
         s->backend->buffer_close(s->buffer);
     free(s);
     pthread_mutex_lock(&pool.lock);
@@ -103,13 +104,7 @@ static nmodgpu_status open_slot(const nmodgpu_stream *stream, slot **out)
         *out = s;
         return status;
     }
-    if (s) {
-        end_slot(s);
-    } else {
-        pthread_mutex_lock(&pool.lock);
-        pool.slots--;
-        pthread_mutex_unlock(&pool.lock);
-    }
+    end_slot(s);
     return status;
 }
 
@@ -246,14 +241,26 @@ static nmodgpu_status run(const nmodgpu_stream *stream, const nmodgpu_matrix *wo
     return atomic_load(&t.status);
 }
 
-/** Both shapes are the same; that the rest is in order is the backend's to see. */
+/** Packing takes 8-byte alignment for granted, which C does not promise for what a cast has made. */
+static bool rows_aligned(const nmodgpu_matrix *host)
+{
+    if (!host->row_table)
+        return (uintptr_t)host->data % sizeof(uint64_t) == 0;
+    for (int64_t i = 0; i < host->rows; i++)
+        if ((uintptr_t)host->row_table[i] % sizeof(uint64_t) != 0)
+            return false;
+    return true;
+}
+
+/** Both shapes are the same; that the rest is in order is the backend's to see.  One thread alone would pack, copy
+ *  and unpack one after another. */
 static bool worth_it(const nmodgpu_stream *stream, const nmodgpu_matrix *words, const nmodgpu_matrix *host)
 {
     if (!stream->backend->buffer_open || words->rows != host->rows || words->cols != host->cols ||
         words->rows <= 0 || words->cols <= 0 || words->cols < LEAST_BYTES / words->element_bytes / words->rows)
         return false;
     pthread_once(&once, start);
-    return true;
+    return nmodgpu_workers_threads(workers) > 1 && rows_aligned(host);
 }
 
 /* Without page-locked memory for buffers the backend does with what it has. */

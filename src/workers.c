@@ -132,7 +132,9 @@ nmodgpu_workers *nmodgpu_workers_open(int threads)
     workers->process = getpid();
     workers->generation = atomic_load(&generation);
     sigset_t all, held;
-    sigfillset(&all); /* a handler that leaves by longjmp must not run on a worker, whatever the signal */
+    sigfillset(&all);         /* a handler that leaves by longjmp must not run on a worker */
+    sigdelset(&all, SIGSEGV); /* but one that makes a collector's guarded page readable must */
+    sigdelset(&all, SIGBUS);
     const bool blocked = pthread_sigmask(SIG_SETMASK, &all, &held) == 0;
     /* Those that are started first look at `threads` only when there are jobs. */
     while (blocked && workers->count < wanted &&

@@ -4,7 +4,7 @@
  *
  * Callers and workers together run at most `threads` tasks at once; more only where more callers than that run
  * their own.  Every caller works on its own tasks: no caller waits for another's, none depends on a worker, and a
- * task may itself run tasks.  Workers sleep between jobs, and have every signal blocked.
+ * task may itself run tasks.  Workers sleep between jobs, and have every signal but SIGSEGV and SIGBUS blocked.
  *
  * Why not pthreadpool, which distributions carry: its pthreadpool_create() drops pthread_create()'s result and
  * then waits for ever for the missing thread; a call in the child of a fork waits for ever; callers of one pool

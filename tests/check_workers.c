@@ -317,7 +317,8 @@ static void signal_task(void *arg, int64_t index)
         const bool kept = s == SIGKILL || s == SIGSTOP || (s > 31 && s < SIGRTMIN); /* libc's own */
         const bool through = s == SIGSEGV || s == SIGBUS || s == SIGFPE || s == SIGILL || s == SIGTRAP ||
                              s == SIGABRT || s == SIGSYS || s == SIGPWR || s == SIGXCPU;
-        if (!kept && sigismember(&mask, s) == (caller && through))
+        const bool page = s == SIGSEGV || s == SIGBUS;
+        if (!kept && sigismember(&mask, s) == (caller ? through : page))
             atomic_store(&wrongly_set, s);
     }
     kill(getpid(), index % 2 ? SIGINT : SIGUSR1);
