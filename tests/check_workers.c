@@ -239,7 +239,6 @@ START_TEST(workers_rest_while_callers_fill_the_processors)
     for (int i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_join(caller[i], NULL), 0);
     ck_assert_int_eq(c.done, THREADS * 20000);
-    ck_assert_int_gt(c.by_workers, after);
     nmodgpu_workers_close(c.workers);
 }
 END_TEST
