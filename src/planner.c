@@ -147,13 +147,14 @@ static void find_best_i8(ranked *best, const search *s, const char *prefix)
     nmodgpu_plan plan;
     for (nmodgpu_i8_kind kind = 0; kind < NMODGPU_I8_KINDS; kind++) {
         const candidate c = {.number = NMODGPU_I8, .kind = kind};
-        if (!try_i8(s, kind, &plan) || (prefix && !begins_with(plan.name, prefix)))
+        const bool large = large_enough(s, kind);
+        if ((!large && !prefix) || !try_i8(s, kind, &plan) || (prefix && !begins_with(plan.name, prefix)))
             continue;
         if (prefix && strcmp(plan.name, prefix) == 0) {
             *best = (ranked){plan.seconds, 0, c};
             return;
         }
-        if (large_enough(s, kind))
+        if (large)
             offer(best, plan.seconds, c);
     }
 }
