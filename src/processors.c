@@ -104,7 +104,7 @@ int nmodgpu_group_processors(const char *root, const char *list)
 }
 
 /** The kernel says EINVAL to a set smaller than its own. */
-static int processors_by_affinity(void)
+int nmodgpu_affinity_processors(void)
 {
     for (int most = CPU_SETSIZE; most <= CPU_SETSIZE << 8; most *= 4) {
         cpu_set_t *set = CPU_ALLOC((size_t)most);
@@ -121,6 +121,6 @@ static int processors_by_affinity(void)
 
 int nmodgpu_processors(void)
 {
-    const int allowed = processors_by_affinity();
+    const int allowed = nmodgpu_affinity_processors();
     return lesser(allowed, nmodgpu_group_processors("/sys/fs/cgroup", "/proc/self/cgroup"));
 }

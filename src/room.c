@@ -3,10 +3,10 @@
 #include "room.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
-#include <sys/sysinfo.h>
+
+#include "processors.h"
 
 /* Besides its stack: OpenBLAS's buffer (128 MiB with 0.3.21 on x86-64), and as much again that the C library
  * reserves for the allocations of a new thread. */
@@ -17,8 +17,7 @@ enum { MOST = 256 }; /* no BLAS of a distribution is built for more */
 
 static int processors(void)
 {
-    cpu_set_t set;
-    const int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : get_nprocs();
+    const int count = nmodgpu_affinity_processors();
     return count < MOST ? count : MOST;
 }
 
