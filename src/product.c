@@ -22,7 +22,6 @@ typedef struct run {
     const nmodgpu_backend *backend;
     const nmodgpu_plan *plan;
     nmodgpu_queue *queue;
-    nmodgpu_stream stream;
     nmodgpu_op op;
     nmodgpu_tiling tiling;
     operand left, right;
@@ -50,7 +49,7 @@ static nmodgpu_status import(run *r, nmodgpu_matrix *words, const nmodgpu_matrix
 {
     const nmodgpu_matrix from = nmodgpu_matrix_window(host, i, i + rows, j, j + cols);
     const nmodgpu_status status = shape(r, words, rows, cols);
-    return status == NMODGPU_OK ? nmodgpu_stream_import(&r->stream, words, &from) : status;
+    return status == NMODGPU_OK ? nmodgpu_stream_import(r->backend, r->queue, words, &from) : status;
 }
 
 /** Planes of that block from r->words. */
@@ -165,7 +164,7 @@ static nmodgpu_status tile(run *r, int64_t i, int64_t j)
     if (status != NMODGPU_OK)
         return status;
     const nmodgpu_matrix to = nmodgpu_matrix_window(&r->out, i, i + rows, j, j + cols);
-    status = nmodgpu_stream_export(&r->stream, &to, &r->acc);
+    status = nmodgpu_stream_export(r->backend, r->queue, &to, &r->acc);
     return status == NMODGPU_OK ? r->backend->submit(r->queue, NULL) : status;
 }
 
@@ -221,7 +220,6 @@ static nmodgpu_status compute_tiles(const nmodgpu_product *product, const nmodgp
     nmodgpu_status status = r.backend->queue_open(product->device, &r.queue);
     if (status != NMODGPU_OK)
         return status;
-    r.stream = (nmodgpu_stream){product->backend, product->device, r.queue};
     status = load_kept(&r, nmodgpu_views_same(product->a, product->b));
     if (status == NMODGPU_OK)
         status = all_tiles(&r);

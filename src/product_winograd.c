@@ -113,7 +113,6 @@ uint64_t nmodgpu_winograd_bytes(const nmodgpu_backend *backend, const nmodgpu_pl
 typedef struct run {
     const nmodgpu_product *product;
     nmodgpu_queue *queue;
-    nmodgpu_stream stream;
     nmodgpu_matrix left, right, acc; /**< words */
 } run;
 
@@ -121,7 +120,7 @@ static nmodgpu_status import(run *r, nmodgpu_matrix *words, const nmodgpu_view *
 {
     const nmodgpu_matrix host = nmodgpu_host_matrix(view, r->product->plan->modulus);
     const nmodgpu_status status = r->product->backend->matrix_alloc(r->queue, words);
-    return status == NMODGPU_OK ? nmodgpu_stream_import(&r->stream, words, &host) : status;
+    return status == NMODGPU_OK ? nmodgpu_stream_import(r->product->backend, r->queue, words, &host) : status;
 }
 
 /** A square's operand is imported once. */
@@ -147,7 +146,7 @@ static nmodgpu_status compute(run *r, const nmodgpu_view *out)
         status = nmodgpu_winograd_steps(p->backend, r->queue, p->plan, &r->acc, p->op != NMODGPU_MUL,
                                         p->op == NMODGPU_SUBMUL ? -1 : 1, &r->left, right);
     if (status == NMODGPU_OK)
-        status = nmodgpu_stream_export(&r->stream, &to, &r->acc);
+        status = nmodgpu_stream_export(p->backend, r->queue, &to, &r->acc);
     return status == NMODGPU_OK ? p->backend->wait(r->queue, NULL) : status;
 }
 
@@ -163,7 +162,6 @@ nmodgpu_status nmodgpu_winograd_run(const nmodgpu_product *product, const nmodgp
     nmodgpu_status status = product->backend->queue_open(product->device, &r.queue);
     if (status != NMODGPU_OK)
         return status;
-    r.stream = (nmodgpu_stream){product->backend, product->device, r.queue};
     status = compute(&r, out);
     product->backend->matrix_free(r.queue, &r.left);
     product->backend->matrix_free(r.queue, &r.right);

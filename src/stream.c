@@ -54,12 +54,13 @@ static void start(void)
     workers = nmodgpu_workers_open(threads < MAX_THREADS ? threads : MAX_THREADS);
 }
 
-/** The first free slot of that device, or of none (any), taken off the list; NULL where there is none. */
-static slot *take_free(const nmodgpu_stream *stream)
+/** The first free slot of that device, or without a backend of any, taken off the list; NULL where there is none.
+ */
+static slot *take_free(const nmodgpu_backend *backend, int32_t device)
 {
     slot *before = NULL;
     for (slot *s = pool.first; s; before = s, s = s->next) {
-        if (stream && (s->backend != stream->backend || s->device != stream->device))
+        if (backend && (s->backend != backend || s->device != device))
             continue;
         *(before ? &before->next : &pool.first) = s->next;
         if (pool.last == s)
@@ -91,14 +92,14 @@ static void end_slot(slot *s)
     pthread_mutex_unlock(&pool.lock);
 }
 
-static nmodgpu_status open_slot(const nmodgpu_stream *stream, slot **out)
+static nmodgpu_status open_slot(const nmodgpu_backend *backend, int32_t device, slot **out)
 {
     slot *s = calloc(1, sizeof *s);
     nmodgpu_status status = NMODGPU_ENOMEM;
     if (s) {
-        s->backend = stream->backend;
-        s->device = stream->device;
-        status = stream->backend->buffer_open(stream->device, (uint64_t)CHUNK_BYTES, &s->buffer, &s->memory);
+        s->backend = backend;
+        s->device = device;
+        status = backend->buffer_open(device, (uint64_t)CHUNK_BYTES, &s->buffer, &s->memory);
     }
     if (status == NMODGPU_OK) {
         *out = s;
@@ -108,16 +109,16 @@ static nmodgpu_status open_slot(const nmodgpu_stream *stream, slot **out)
     return status;
 }
 
-/** A buffer of the stream's device, whose last copy may still be under way. */
-static nmodgpu_status take(const nmodgpu_stream *stream, slot **out)
+/** A buffer of that device, whose last copy may still be under way. */
+static nmodgpu_status take(const nmodgpu_backend *backend, int32_t device, slot **out)
 {
     slot *found, *other = NULL;
     pthread_mutex_lock(&pool.lock);
     for (;;) {
-        found = take_free(stream);
+        found = take_free(backend, device);
         if (found || pool.slots < MAX_BUFFERS)
             break;
-        if ((other = take_free(NULL))) /* another device's makes room for one of this */
+        if ((other = take_free(NULL, 0))) /* another device's makes room for one of this */
             break;
         pthread_cond_wait(&pool.given, &pool.lock);
     }
@@ -126,14 +127,14 @@ static nmodgpu_status take(const nmodgpu_stream *stream, slot **out)
     if (other)
         end_slot(other);
     *out = found;
-    return found ? NMODGPU_OK : open_slot(stream, out);
+    return found ? NMODGPU_OK : open_slot(backend, device, out);
 }
 
 void nmodgpu_stream_drop_buffers(void)
 {
     for (;;) {
         pthread_mutex_lock(&pool.lock);
-        slot *s = take_free(NULL);
+        slot *s = take_free(NULL, 0);
         pthread_mutex_unlock(&pool.lock);
         if (!s)
             return;
@@ -144,8 +145,10 @@ void nmodgpu_stream_drop_buffers(void)
 /* ---- chunks */
 
 typedef struct transfer {
-    const nmodgpu_stream *stream;
+    const nmodgpu_backend *backend;
+    nmodgpu_queue *queue;
     const nmodgpu_matrix *words, *host;
+    bool up;
     int64_t rows, cols;            /* of a chunk */
     int64_t across;                /* chunks side by side */
     _Atomic nmodgpu_status status; /* the first failure */
@@ -184,34 +187,32 @@ static void unpack(const window *w, const char *packed)
     nmodgpu_unpack_finish();
 }
 
-static nmodgpu_status up(const nmodgpu_stream *stream, const window *w, const slot *s)
+static nmodgpu_status move_window(const transfer *t, const window *w, const slot *s)
 {
-    pack(w, s->memory);
-    return stream->backend->buffer_copy(stream->queue, s->buffer, &w->words, true);
-}
-
-static nmodgpu_status down(const nmodgpu_stream *stream, const window *w, const slot *s)
-{
-    nmodgpu_status status = stream->backend->buffer_copy(stream->queue, s->buffer, &w->words, false);
-    if (status == NMODGPU_OK)
-        status = stream->backend->buffer_wait(s->buffer);
+    nmodgpu_status status = t->backend->buffer_wait(s->buffer); /* another queue may still read it */
+    if (status != NMODGPU_OK)
+        return status;
+    if (t->up)
+        pack(w, s->memory);
+    status = t->backend->buffer_copy(t->queue, s->buffer, &w->words, t->up);
+    if (status != NMODGPU_OK || t->up)
+        return status;
+    status = t->backend->buffer_wait(s->buffer);
     if (status == NMODGPU_OK)
         unpack(w, s->memory);
     return status;
 }
 
-static void run_chunk(transfer *t, int64_t index,
-                      nmodgpu_status (*way)(const nmodgpu_stream *, const window *, const slot *))
+static void chunk_task(void *arg, int64_t index)
 {
+    transfer *t = arg;
     slot *s;
     if (atomic_load(&t->status) != NMODGPU_OK)
         return;
-    nmodgpu_status status = take(t->stream, &s);
+    nmodgpu_status status = take(t->backend, t->words->device, &s);
     if (status == NMODGPU_OK) {
         const window w = window_of(t, index);
-        status = t->stream->backend->buffer_wait(s->buffer); /* another queue may still read it */
-        if (status == NMODGPU_OK)
-            status = way(t->stream, &w, s);
+        status = move_window(t, &w, s);
         give(s);
     }
     nmodgpu_status none = NMODGPU_OK;
@@ -219,26 +220,14 @@ static void run_chunk(transfer *t, int64_t index,
         atomic_compare_exchange_strong(&t->status, &none, status);
 }
 
-static void up_task(void *arg, int64_t index)
+static nmodgpu_status run(transfer *t)
 {
-    run_chunk(arg, index, up);
-}
-
-static void down_task(void *arg, int64_t index)
-{
-    run_chunk(arg, index, down);
-}
-
-static nmodgpu_status run(const nmodgpu_stream *stream, const nmodgpu_matrix *words, const nmodgpu_matrix *host,
-                          nmodgpu_task *task)
-{
-    const int64_t entries = CHUNK_BYTES / words->element_bytes, rows = host->rows, cols = host->cols;
-    transfer t = {.stream = stream, .words = words, .host = host, .status = NMODGPU_OK};
-    t.cols = least(cols, entries);
-    t.rows = cols < entries ? least(rows, entries / cols) : 1;
-    t.across = (cols + t.cols - 1) / t.cols;
-    nmodgpu_workers_run(workers, task, &t, (rows + t.rows - 1) / t.rows * t.across);
-    return atomic_load(&t.status);
+    const int64_t entries = CHUNK_BYTES / t->words->element_bytes, rows = t->host->rows, cols = t->host->cols;
+    t->cols = least(cols, entries);
+    t->rows = cols < entries ? least(rows, entries / cols) : 1;
+    t->across = (cols + t->cols - 1) / t->cols;
+    nmodgpu_workers_run(workers, chunk_task, t, (rows + t->rows - 1) / t->rows * t->across);
+    return atomic_load(&t->status);
 }
 
 /** Packing takes 8-byte alignment for granted, which C does not promise for what a cast has made. */
@@ -254,10 +243,10 @@ static bool rows_aligned(const nmodgpu_matrix *host)
 
 /** Both shapes are the same; that the rest is in order is the backend's to see.  One thread alone would pack, copy
  *  and unpack one after another. */
-static bool worth_it(const nmodgpu_stream *stream, const nmodgpu_matrix *words, const nmodgpu_matrix *host)
+static bool worth_it(const nmodgpu_backend *backend, const nmodgpu_matrix *words, const nmodgpu_matrix *host)
 {
-    if (!stream->backend->buffer_open || words->rows != host->rows || words->cols != host->cols ||
-        words->rows <= 0 || words->cols <= 0 || words->cols < LEAST_BYTES / words->element_bytes / words->rows)
+    if (!backend->buffer_open || words->rows != host->rows || words->cols != host->cols || words->rows <= 0 ||
+        words->cols <= 0 || words->cols < LEAST_BYTES / words->element_bytes / words->rows)
         return false;
     pthread_once(&once, start);
     return nmodgpu_workers_threads(workers) > 1 && rows_aligned(host);
@@ -265,23 +254,23 @@ static bool worth_it(const nmodgpu_stream *stream, const nmodgpu_matrix *words, 
 
 /* Without page-locked memory for buffers the backend does with what it has. */
 
-nmodgpu_status nmodgpu_stream_import(const nmodgpu_stream *stream, nmodgpu_matrix *words,
+nmodgpu_status nmodgpu_stream_import(const nmodgpu_backend *backend, nmodgpu_queue *queue, nmodgpu_matrix *words,
                                      const nmodgpu_matrix *host)
 {
-    nmodgpu_status status = NMODGPU_ENOMEM;
-    if (worth_it(stream, words, host))
-        status = run(stream, words, host, up_task);
-    return status == NMODGPU_ENOMEM ? stream->backend->import_words(stream->queue, words, host) : status;
+    transfer t = {.backend = backend, .queue = queue, .words = words, .host = host, .up = true};
+    const nmodgpu_status status = worth_it(backend, words, host) ? run(&t) : NMODGPU_ENOMEM;
+    return status == NMODGPU_ENOMEM ? backend->import_words(queue, words, host) : status;
 }
 
-nmodgpu_status nmodgpu_stream_export(const nmodgpu_stream *stream, const nmodgpu_matrix *host,
-                                     const nmodgpu_matrix *words)
+nmodgpu_status nmodgpu_stream_export(const nmodgpu_backend *backend, nmodgpu_queue *queue,
+                                     const nmodgpu_matrix *host, const nmodgpu_matrix *words)
 {
+    transfer t = {.backend = backend, .queue = queue, .words = words, .host = host, .up = false};
     nmodgpu_status status = NMODGPU_ENOMEM;
-    if (worth_it(stream, words, host)) {
-        status = stream->backend->wait(stream->queue, NULL); /* one thread waits, not all */
+    if (worth_it(backend, words, host)) {
+        status = backend->wait(queue, NULL); /* one thread waits, not all */
         if (status == NMODGPU_OK)
-            status = run(stream, words, host, down_task);
+            status = run(&t);
     }
-    return status == NMODGPU_ENOMEM ? stream->backend->export_words(stream->queue, host, words) : status;
+    return status == NMODGPU_ENOMEM ? backend->export_words(queue, host, words) : status;
 }

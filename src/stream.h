@@ -8,21 +8,14 @@
 
 #include "backend.h"
 
-/** Where to: a queue of a backend's device. */
-typedef struct nmodgpu_stream {
-    const nmodgpu_backend *backend;
-    int32_t device;
-    nmodgpu_queue *queue;
-} nmodgpu_stream;
-
 /** Device words <- host words of the same shape, in queue order.  Small matrices, and backends without buffers, are
  *  left to import_words: as there, the host memory may still be read until wait(). */
-nmodgpu_status nmodgpu_stream_import(const nmodgpu_stream *stream, nmodgpu_matrix *words,
+nmodgpu_status nmodgpu_stream_import(const nmodgpu_backend *backend, nmodgpu_queue *queue, nmodgpu_matrix *words,
                                      const nmodgpu_matrix *host);
 /** Host words <- device words.  Complete after wait(); but for small matrices and backends without buffers it waits
  *  for all that is queued itself. */
-nmodgpu_status nmodgpu_stream_export(const nmodgpu_stream *stream, const nmodgpu_matrix *host,
-                                     const nmodgpu_matrix *words);
+nmodgpu_status nmodgpu_stream_export(const nmodgpu_backend *backend, nmodgpu_queue *queue,
+                                     const nmodgpu_matrix *host, const nmodgpu_matrix *words);
 
 /** Gives back the buffers that no product uses; for tests that count what is left. */
 void nmodgpu_stream_drop_buffers(void);

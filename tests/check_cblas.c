@@ -15,6 +15,7 @@
 #include "backend_driver.h"
 #include "cblas_cases.h"
 #include "planner.h"
+#include "suite.h"
 #include "support.h"
 
 const nmodgpu_backend *cblas_backend;
@@ -335,9 +336,5 @@ int main(void)
         tcase_add_checked_fixture(cases[i], setup, NULL);
         suite_add_tcase(suite, cases[i]);
     }
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return test_run(suite, CK_FORK_GETENV);
 }

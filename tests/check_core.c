@@ -10,6 +10,7 @@
 #include "core/cases.h"
 #include "planner.h"
 #include "reference_backend.h"
+#include "suite.h"
 
 static void core_setup(void)
 {
@@ -76,10 +77,5 @@ int main(void)
     suite_add_tcase(suite, core_product_cases());
     suite_add_tcase(suite, core_overlap_cases());
     suite_add_tcase(suite, core_resident_cases());
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_FORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return test_run(suite, CK_FORK);
 }

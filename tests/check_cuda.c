@@ -16,6 +16,7 @@
 #include "device_cases.h"
 #include "device_harness.h"
 #include "standin/standin.h"
+#include "suite.h"
 #include "support.h"
 
 nmodgpu_status nmodgpu_module_entry(const nmodgpu_host_api *host);
@@ -363,9 +364,5 @@ int main(void)
     suite_add_tcase(suite, opening_cases());
     suite_add_tcase(suite, one_case("two devices", two_devices, the_programs_device_stays_current));
     suite_add_tcase(suite, one_case("no pools", no_pools, devices_without_pools_serve));
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return test_run(suite, CK_FORK_GETENV);
 }

@@ -10,6 +10,7 @@
 #include "matrices.h"
 #include "reference_backend.h"
 #include "report.h"
+#include "suite.h"
 
 static void setup(void)
 {
@@ -71,10 +72,5 @@ int main(void)
     suite_add_tcase(suite, dispatch_settings_cases());
     suite_add_tcase(suite, dispatch_failures_cases());
     suite_add_tcase(suite, dispatch_processes_cases());
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_FORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return test_run(suite, CK_FORK);
 }

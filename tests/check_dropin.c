@@ -10,6 +10,7 @@
 
 #include "dropin/setups.h"
 #include "fakeflint/harness.h"
+#include "suite.h"
 #include "support.h"
 
 setup setups[3];
@@ -65,9 +66,5 @@ int main(void)
     Suite *suite = suite_create("dropin");
     suite_add_tcase(suite, product_cases(count));
     suite_add_tcase(suite, caller_cases(count));
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return test_run(suite, CK_FORK_GETENV);
 }

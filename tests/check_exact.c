@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "exact_cases.h"
+#include "suite.h"
 #include "support.h"
 
 uint64_t exact_seed;
@@ -197,9 +198,5 @@ int main(void)
         tcase_add_checked_fixture(cases[i], seed_test, NULL);
         suite_add_tcase(suite, cases[i]);
     }
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return test_run(suite, CK_FORK_GETENV);
 }

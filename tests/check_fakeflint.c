@@ -12,6 +12,7 @@
 #include "fakeflint/harness.h"
 #include "fakeflint/nesting.h"
 #include "fakeflint/operands.h"
+#include "suite.h"
 #include "support.h"
 
 START_TEST(version_tells_the_layout)
@@ -154,9 +155,5 @@ int main(void)
     suite_add_tcase(suite, layout_cases());
     suite_add_tcase(suite, finding_cases());
     suite_add_tcase(suite, nesting_cases());
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return test_run(suite, CK_FORK_GETENV);
 }

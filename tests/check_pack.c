@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "pack.h"
+#include "suite.h"
 #include "support.h"
 
 enum { LONGEST = 200, OFFSETS = 16, POISON = 0xa5 };
@@ -222,9 +223,5 @@ int main(void)
     tcase_add_loop_test(c, long_rows_come_back, 1, 9);
     tcase_add_test(c, the_width_is_the_least_that_holds_all_entries);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return test_run(suite, CK_FORK_GETENV);
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "planner_cases.h"
+#include "suite.h"
 #include "support.h"
 
 static nmodgpu_plan plans[MANY_PLANS];
@@ -315,9 +316,5 @@ int main(void)
     suite_add_tcase(suite, i8_products_case());
     suite_add_tcase(suite, i8_verify_case());
     suite_add_tcase(suite, winograd_case());
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return test_run(suite, CK_FORK_GETENV);
 }

@@ -9,6 +9,7 @@
 #include "nmodgpu.h"
 #include "reference_backend.h"
 #include "registry/cases.h"
+#include "suite.h"
 
 void registry_product(void)
 {
@@ -51,10 +52,5 @@ int main(void)
     if (modules)
         suite_add_tcase(suite, modules);
     suite_add_tcase(suite, registry_off_cases());
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_FORK);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return test_run(suite, CK_FORK);
 }

@@ -10,13 +10,13 @@
 
 #include <cuda_runtime_api.h>
 
-#include "backend.h"
 #include "capture.h"
-#include "log.h"
+#include "device_harness.h"
 #include "matrices.h"
 #include "plan_i8.h"
 #include "report.h"
 #include "standin/standin.h"
+#include "suite.h"
 #include "support.h"
 
 nmodgpu_status nmodgpu_module_entry(const nmodgpu_host_api *host);
@@ -35,20 +35,9 @@ enum { CASES = sizeof cases / sizeof *cases };
 /** Less than the step takes for each of them. */
 static const char *const memory[CASES] = {"128K", "512K", "1M"};
 
-static int64_t no_setting(const char *name)
-{
-    (void)name;
-    return -1;
-}
-
 /** The stand-in as the only device, with one plan for every call. */
 static void serve(int index)
 {
-    static const nmodgpu_host_api host = {.abi_version = NMODGPU_BACKEND_ABI,
-                                          .size = sizeof host,
-                                          .register_backend = nmodgpu_backend_register,
-                                          .log = nmodgpu_log,
-                                          .setting = no_setting};
     nmodgpu_plan plan;
     fprintf(stderr, "seed %" PRIu64 "\n", test_seed());
     standin.major = 9;
@@ -57,7 +46,8 @@ static void serve(int index)
     setenv("NMODGPU_MIN_DIM", "0", 1);
     setenv("NMODGPU_VERBOSE", "1", 1);
     setenv("NMODGPU_PLAN", plan.name, 1);
-    ck_assert_int_eq(nmodgpu_module_entry(&host), NMODGPU_OK);
+    OK(harness_enter(nmodgpu_module_entry));
+    OK(nmodgpu_backend_register(device));
 }
 
 /** One call, compared entry by entry; what it has logged. */
@@ -150,9 +140,5 @@ int main(void)
     tcase_add_loop_test(c, a_context_with_little_memory_goes_without_it, 0, CASES);
     tcase_add_loop_test(c, a_product_that_runs_out_of_memory_goes_without_it, 0, CASES);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return test_run(suite, CK_FORK_GETENV);
 }

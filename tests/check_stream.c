@@ -5,52 +5,33 @@
 #include <check.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cuda_runtime_api.h>
 
 #include "cuda/queue.h"
+#include "device_harness.h"
 #include "host_matrix.h"
-#include "log.h"
 #include "matrices.h"
 #include "standin/standin.h"
 #include "stream.h"
+#include "suite.h"
 #include "support.h"
 
 nmodgpu_status nmodgpu_module_entry(const nmodgpu_host_api *host);
 
-static const nmodgpu_backend *backend;
-
-static nmodgpu_status keep_backend(const nmodgpu_backend *given)
-{
-    backend = given;
-    return NMODGPU_OK;
-}
-
-static int64_t no_setting(const char *name)
-{
-    (void)name;
-    return -1;
-}
-
 static void begin(void)
 {
-    static const nmodgpu_host_api host = {.abi_version = NMODGPU_BACKEND_ABI,
-                                          .size = sizeof host,
-                                          .register_backend = keep_backend,
-                                          .log = nmodgpu_log,
-                                          .setting = no_setting};
     fprintf(stderr, "seed %" PRIu64 "\n", test_seed());
-    ck_assert_int_eq(nmodgpu_module_entry(&host), NMODGPU_OK);
-    ck_assert_int_eq(backend->open(), NMODGPU_OK);
+    OK(harness_enter(nmodgpu_module_entry));
+    OK(device->open());
 }
 
 /** Nothing is left on the devices but their contexts. */
 static void end(void)
 {
-    for (int32_t i = 0; i < backend->device_count(); i++)
+    for (int32_t i = 0; i < device->device_count(); i++)
         nmodgpu_cuda_queues_drop(i);
     nmodgpu_stream_drop_buffers();
     const standin_counts c = standin_count();
@@ -93,35 +74,30 @@ static void trip_free(trip *t)
 }
 
 /** To the device and back; the host's matrix may change as soon as the import is done. */
-static nmodgpu_status there_and_back(const nmodgpu_stream *stream, const trip *t)
+static nmodgpu_status there_and_back(nmodgpu_queue *queue, const trip *t)
 {
     const nmodgpu_matrix from = nmodgpu_host_matrix(&t->from.view, t->p);
     const nmodgpu_matrix to = nmodgpu_host_matrix(&t->to.view, t->p);
-    nmodgpu_matrix words = {.representation = NMODGPU_WORDS,
-                            .rows = from.rows,
-                            .cols = from.cols,
-                            .modulus = t->p,
-                            .element_bytes = t->bytes,
-                            .planes = 1};
-    nmodgpu_status status = backend->matrix_alloc(stream->queue, &words);
+    nmodgpu_matrix words = harness_words(t->p, from.rows, from.cols, t->bytes);
+    nmodgpu_status status = device->matrix_alloc(queue, &words);
     if (status == NMODGPU_OK)
-        status = nmodgpu_stream_import(stream, &words, &from);
+        status = nmodgpu_stream_import(device, queue, &words, &from);
     if (status == NMODGPU_OK)
-        status = nmodgpu_stream_export(stream, &to, &words);
+        status = nmodgpu_stream_export(device, queue, &to, &words);
     if (status == NMODGPU_OK)
-        status = backend->wait(stream->queue, NULL);
-    backend->matrix_free(stream->queue, &words);
+        status = device->wait(queue, NULL);
+    device->matrix_free(queue, &words);
     return status;
 }
 
-static nmodgpu_status travel(int32_t device, const trip *t)
+static nmodgpu_status travel(int32_t index, const trip *t)
 {
-    nmodgpu_stream stream = {backend, device, NULL};
-    nmodgpu_status status = backend->queue_open(device, &stream.queue);
+    nmodgpu_queue *queue;
+    nmodgpu_status status = device->queue_open(index, &queue);
     if (status != NMODGPU_OK)
         return status;
-    status = there_and_back(&stream, t);
-    backend->queue_close(stream.queue, status != NMODGPU_OK);
+    status = there_and_back(queue, t);
+    device->queue_close(queue, status != NMODGPU_OK);
     return status;
 }
 
@@ -139,7 +115,7 @@ START_TEST(every_entry_arrives)
     begin();
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         trip t = trip_make(shapes[s].rows, shapes[s].cols, _i);
-        ck_assert_int_eq(travel(0, &t), NMODGPU_OK);
+        OK(travel(0, &t));
         check_arrived(&t, "one matrix");
         trip_free(&t);
     }
@@ -200,7 +176,7 @@ START_TEST(rows_of_any_alignment_arrive)
         rows[1][N - 1] = (void *)(to + 4 + (N - 1) * (int64_t)N * 8);
     for (int side = 0; side < 2; side++)
         (side ? &t.to : &t.from)->view = (nmodgpu_view){.rows = N, .cols = N, .row_table = rows[side]};
-    ck_assert_int_eq(travel(0, &t), NMODGPU_OK);
+    OK(travel(0, &t));
     for (int64_t i = 0; i < N; i++)
         ck_assert_int_eq(memcmp(rows[0][i], rows[1][i], N * 8), 0);
     free(from);
@@ -213,32 +189,26 @@ END_TEST
 /** A matrix of one chunk on a queue of its own. */
 typedef struct visitor {
     trip t;
-    nmodgpu_stream stream;
+    nmodgpu_queue *queue;
     nmodgpu_matrix words, from, to;
 } visitor;
 
 static void visitor_open(visitor *v)
 {
     v->t = trip_make(1024, 1024, 0);
-    v->stream = (nmodgpu_stream){backend, 0, NULL};
     v->from = nmodgpu_host_matrix(&v->t.from.view, v->t.p);
     v->to = nmodgpu_host_matrix(&v->t.to.view, v->t.p);
-    v->words = (nmodgpu_matrix){.representation = NMODGPU_WORDS,
-                                .rows = 1024,
-                                .cols = 1024,
-                                .modulus = v->t.p,
-                                .element_bytes = 1,
-                                .planes = 1};
-    ck_assert_int_eq(backend->queue_open(0, &v->stream.queue), NMODGPU_OK);
-    ck_assert_int_eq(backend->matrix_alloc(v->stream.queue, &v->words), NMODGPU_OK);
+    v->words = harness_words(v->t.p, 1024, 1024, 1);
+    OK(device->queue_open(0, &v->queue));
+    OK(device->matrix_alloc(v->queue, &v->words));
 }
 
 static void visitor_close(visitor *v)
 {
-    ck_assert_int_eq(nmodgpu_stream_export(&v->stream, &v->to, &v->words), NMODGPU_OK);
+    OK(nmodgpu_stream_export(device, v->queue, &v->to, &v->words));
     check_arrived(&v->t, "after another queue had the buffer");
-    backend->matrix_free(v->stream.queue, &v->words);
-    backend->queue_close(v->stream.queue, false);
+    device->matrix_free(v->queue, &v->words);
+    device->queue_close(v->queue, false);
     trip_free(&v->t);
 }
 
@@ -253,19 +223,19 @@ START_TEST(a_buffer_is_not_overwritten_before_it_is_read)
     begin();
     visitor_open(&quick);
     visitor_open(&slow);
-    ck_assert_int_eq(backend->buffer_open(0, 64, &own, &memory), NMODGPU_OK);
-    ck_assert_int_eq(nmodgpu_stream_import(&quick.stream, &quick.words, &quick.from), NMODGPU_OK);
-    ck_assert_int_eq(backend->wait(quick.stream.queue, NULL), NMODGPU_OK);
+    OK(device->buffer_open(0, 64, &own, &memory));
+    OK(nmodgpu_stream_import(device, quick.queue, &quick.words, &quick.from));
+    OK(device->wait(quick.queue, NULL));
     memset(memory, 0, 64);
     standin.delay_us = 10000;
     const nmodgpu_matrix corner = nmodgpu_matrix_window(&slow.words, 0, 8, 0, 8);
     for (int i = 0; i < BACKLOG; i++)
-        ck_assert_int_eq(backend->buffer_copy(slow.stream.queue, own, &corner, true), NMODGPU_OK);
-    ck_assert_int_eq(nmodgpu_stream_import(&slow.stream, &slow.words, &slow.from), NMODGPU_OK);
+        OK(device->buffer_copy(slow.queue, own, &corner, true));
+    OK(nmodgpu_stream_import(device, slow.queue, &slow.words, &slow.from));
     visitor_close(&quick);
     visitor_close(&slow);
     standin.delay_us = 0;
-    backend->buffer_close(own);
+    device->buffer_close(own);
     end();
 }
 END_TEST
@@ -286,7 +256,7 @@ START_TEST(a_failing_call_is_survived)
         failures += status != NMODGPU_OK;
         if (!reached)
             break;
-        ck_assert_int_eq(travel(0, &t), NMODGPU_OK);
+        OK(travel(0, &t));
         check_arrived(&t, "after a failure");
         if (n % 3 == 0)
             end();
@@ -305,32 +275,31 @@ START_TEST(what_does_not_fit_a_buffer_is_refused)
     nmodgpu_queue *queue;
     nmodgpu_buffer *buffer;
     void *memory;
-    nmodgpu_matrix words = {
-        .representation = NMODGPU_WORDS, .rows = 10, .cols = 10, .modulus = 251, .element_bytes = 1, .planes = 1};
+    nmodgpu_matrix words = harness_words(251, 10, 10, 1);
     begin();
-    ck_assert_int_eq(backend->queue_open(0, &queue), NMODGPU_OK);
-    ck_assert_int_eq(backend->matrix_alloc(queue, &words), NMODGPU_OK);
-    ck_assert_int_eq(backend->buffer_open(0, 100, &buffer, &memory), NMODGPU_OK);
-    ck_assert_int_eq(backend->buffer_wait(buffer), NMODGPU_OK); /* nothing to wait for */
+    OK(device->queue_open(0, &queue));
+    OK(device->matrix_alloc(queue, &words));
+    OK(device->buffer_open(0, 100, &buffer, &memory));
+    OK(device->buffer_wait(buffer)); /* nothing to wait for */
     memset(memory, 7, 100);
-    ck_assert_int_eq(backend->buffer_copy(queue, buffer, &words, true), NMODGPU_OK);
-    ck_assert_int_eq(backend->buffer_wait(buffer), NMODGPU_OK);
+    OK(device->buffer_copy(queue, buffer, &words, true));
+    OK(device->buffer_wait(buffer));
     nmodgpu_matrix other = words;
     other.rows = 11;
-    ck_assert_int_eq(backend->buffer_copy(queue, buffer, &other, true), NMODGPU_EINVAL);
+    ck_assert_int_eq(device->buffer_copy(queue, buffer, &other, true), NMODGPU_EINVAL);
     other.rows = INT64_MAX;
     other.cols = INT64_MAX;
-    ck_assert_int_eq(backend->buffer_copy(queue, buffer, &other, true), NMODGPU_EINVAL);
+    ck_assert_int_eq(device->buffer_copy(queue, buffer, &other, true), NMODGPU_EINVAL);
     other = words;
     other.representation = NMODGPU_PLANES;
-    ck_assert_int_eq(backend->buffer_copy(queue, buffer, &other, true), NMODGPU_EINVAL);
+    ck_assert_int_eq(device->buffer_copy(queue, buffer, &other, true), NMODGPU_EINVAL);
     other = words;
     other.device = NMODGPU_HOST;
-    ck_assert_int_eq(backend->buffer_copy(queue, buffer, &other, false), NMODGPU_EINVAL);
-    backend->buffer_close(buffer);
-    backend->buffer_close(NULL);
-    backend->matrix_free(queue, &words);
-    backend->queue_close(queue, false);
+    ck_assert_int_eq(device->buffer_copy(queue, buffer, &other, false), NMODGPU_EINVAL);
+    device->buffer_close(buffer);
+    device->buffer_close(NULL);
+    device->matrix_free(queue, &words);
+    device->queue_close(queue, false);
     end();
 }
 END_TEST
@@ -349,9 +318,5 @@ int main(void)
     tcase_add_loop_test(c, a_failing_call_is_survived, 0, 2);
     tcase_add_test(c, what_does_not_fit_a_buffer_is_refused);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return test_run(suite, CK_FORK_GETENV);
 }

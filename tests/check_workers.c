@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "processors.h"
+#include "suite.h"
 #include "workers.h"
 
 enum { TASKS = 2000 };
@@ -464,9 +465,5 @@ int main(void)
     tcase_add_test(c, quotas_of_control_groups_count);
     tcase_add_test(c, affinity_counts);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return test_run(suite, CK_FORK_GETENV);
 }

@@ -2,7 +2,7 @@
 # A Check program: check_PROGRAMS and TESTS += tests/check_x, its tests_check_x_SOURCES (with $(TEST_SUPPORT)),
 # tests_check_x_CPPFLAGS = $(TEST_CPPFLAGS) and tests_check_x_LDADD = $(TEST_LIBS).  A client program that tests run
 # is in check_PROGRAMS only.  NMODGPU_TEST_STAGE names a staged installation for them.
-TEST_SUPPORT = tests/support.c tests/support.h
+TEST_SUPPORT = tests/suite.h tests/support.c tests/support.h
 TEST_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests $(CHECK_CFLAGS) $(FLINT_CFLAGS)
 TEST_LIBS = libnmodgpu-core.la $(CHECK_LIBS) $(GMP_LIBS) -lm
 # For a program in tests/ that is linked with our shared libraries (USE_LIBNMODGPU, USE_DROPIN): finds them in the
@@ -208,9 +208,9 @@ TESTS += tests/check_cuda tests/check_gpu tests/check_step tests/check_stream
 tests_check_cuda_SOURCES = tests/check_cuda.c tests/cuda_sample.c tests/cuda_sample.h $(DEVICE_TEST_SOURCES)
 tests_check_cuda_CPPFLAGS = $(STANDIN_CPPFLAGS) $(CHECK_CFLAGS)
 tests_check_cuda_LDADD = tests/standin/libstandin.la libnmodgpu-core.la $(CHECK_LIBS) -lm -lpthread
-tests_check_step_SOURCES = tests/check_step.c tests/capture.c tests/capture.h tests/matrices.c tests/matrices.h $(TEST_SUPPORT)
+tests_check_step_SOURCES = tests/check_step.c tests/capture.c tests/capture.h tests/device_harness.c tests/device_harness.h tests/matrices.c tests/matrices.h $(TEST_SUPPORT)
 tests_check_step_CPPFLAGS = $(STANDIN_CPPFLAGS) $(CHECK_CFLAGS)
-tests_check_stream_SOURCES = tests/check_stream.c tests/matrices.c tests/matrices.h $(TEST_SUPPORT)
+tests_check_stream_SOURCES = tests/check_stream.c tests/device_harness.c tests/device_harness.h tests/matrices.c tests/matrices.h $(TEST_SUPPORT)
 tests_check_stream_CPPFLAGS = $(STANDIN_CPPFLAGS) $(CHECK_CFLAGS)
 tests_check_stream_LDADD = tests/standin/libstandin.la libnmodgpu-core.la $(CHECK_LIBS) -lm -lpthread
 tests_check_step_LDADD = tests/standin/libstandin.la libnmodgpu-core.la $(CHECK_LIBS) -lm -lpthread
