@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later
  *
- * Words of the base and of the result, whose widths are the same for all threads of a kernel, and known at run time.
+ * Words of the base and of the result, whose widths are the same for all threads of a kernel, and known at run
+ * time.
  */
 #ifndef NMODGPU_CUDA_WORDS_CUH
 #define NMODGPU_CUDA_WORDS_CUH

@@ -15,8 +15,8 @@ typedef struct nmodgpu_tiling {
     uint64_t bytes; /**< most device memory in use at any moment */
 } nmodgpu_tiling;
 
-/** For plans without a Strassen-Winograd step: the tiling with the fewest copies that needs at most limit_bytes.  NMODGPU_ENOMEM when even small tiles
- *  need more. */
+/** For plans without a Strassen-Winograd step: the tiling with the fewest copies that needs at most limit_bytes.
+ * NMODGPU_ENOMEM when even small tiles need more. */
 nmodgpu_status nmodgpu_tiling_choose(nmodgpu_tiling *tiling, const nmodgpu_backend *backend,
                                      const nmodgpu_plan *plan, uint64_t limit_bytes);
 

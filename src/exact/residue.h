@@ -29,9 +29,9 @@ typedef struct nmodgpu_residuer {
     uint32_t wide;   /**< p >= 2^32: words of eight bytes, else of four */
     uint32_t direct; /**< one modulus, and it is p: planes hold the centred words themselves */
     uint32_t m[NMODGPU_MAX_PLANES];
-    float inverse[NMODGPU_MAX_PLANES]; /**< 1 / m, rounded from 3 2^-24 above */
-    uint32_t bias[NMODGPU_MAX_PLANES]; /**< the bits of 2^23 as a float, and what takes the words' offset off and
-                                            keeps sums positive */
+    float inverse[NMODGPU_MAX_PLANES];   /**< 1 / m, rounded from 3 2^-24 above */
+    uint32_t bias[NMODGPU_MAX_PLANES];   /**< the bits of 2^23 as a float, and what takes the words' offset off and
+                                              keeps sums positive */
     uint32_t centre[NMODGPU_MAX_PLANES]; /**< what takes the words' offset off, in (0, m] */
     uint32_t lift[NMODGPU_MAX_PLANES];   /**< the bits of 2^23, and what keeps sums of four dots positive */
     uint32_t weight[NMODGPU_MAX_PLANES][2]; /**< four signed bytes each: f 256^j mod m, centred, j = 0 .. 7 */
@@ -229,7 +229,8 @@ NMODGPU_HD uint32_t nmodgpu_residue_byte(const nmodgpu_residuer *c, uint32_t i, 
 
 /** Plane i of an entry as an integer of magnitude up to 2^18 that is congruent to it, for sums of up to four such
  *  with either sign: these are at most 4 (8 * 255 * 128 + 256) < 2^20 in magnitude. */
-NMODGPU_HD uint32_t nmodgpu_residue_dot(const nmodgpu_residuer *c, uint32_t i, uint32_t low, uint32_t high, int wide)
+NMODGPU_HD uint32_t nmodgpu_residue_dot(const nmodgpu_residuer *c, uint32_t i, uint32_t low, uint32_t high,
+                                        int wide)
 {
     const uint32_t sum = nmodgpu_dot4(low, c->weight[i][0], c->centre[i]);
     return wide ? nmodgpu_dot4(high, c->weight[i][1], sum) : sum;
@@ -314,8 +315,8 @@ NMODGPU_HD uint64_t nmodgpu_crt_join(const uint32_t *part)
     return (part[0] + (part[1] << 8)) + ((uint64_t)(part[2] + (part[3] << 8)) << 16);
 }
 
-/** Four residues in [0, m), one a byte, of a quarter of the result of a Strassen-Winograd step, from the residues in
- *  [0, m) of the seven products. */
+/** Four residues in [0, m), one a byte, of a quarter of the result of a Strassen-Winograd step, from the residues
+ * in [0, m) of the seven products. */
 NMODGPU_HD uint32_t nmodgpu_winograd_residues4(const uint32_t products[NMODGPU_WINOGRAD_PRODUCTS], int quarter,
                                                uint32_t m)
 {
